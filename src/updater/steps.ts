@@ -64,7 +64,7 @@ export class UpdaterSteps {
     const { schedule } = this.#services;
     const { state, now } = this.#tools;
     const { memory, notBefore } = schedule;
-    return planRound(records, { readings: this.#readings(), state, memory, now: now(), notBefore });
+    return planRound(records, { readings: this.readings(), state, memory, now: now(), notBefore });
   }
 
   /** Plans the names of a source, and queues what has to be written. */
@@ -86,7 +86,7 @@ export class UpdaterSteps {
     const results = [...this.#states.values()].map(resultOf);
     const moves = results.filter(({ record }) => this.#changed.has(record));
     const round = {
-      readings: this.#readings(),
+      readings: this.readings(),
       results,
       changed: [...new Set([...this.#finished, ...moves])],
       due: earliest([...readers.keys()].map((source) => this.due(source))),
@@ -126,7 +126,7 @@ export class UpdaterSteps {
     return true;
   }
 
-  #readings() {
+  readings(): Round["readings"] {
     return new Map([...this.#services.readers].flatMap(([name, reader]) => readingOf(name, reader)));
   }
 

@@ -88,6 +88,9 @@ it("a state that was never known holds names with several interfaces, and no oth
 
 it("the call that lists the interfaces of the gateways says their state too, where the other one is missing", async () => {
   stateOf("down", "none");
+  const { rows } = (gateways.rows as { readonly body: { readonly rows: object[] } }).body;
+  const off = { disabled: true, label_class: "fa fa-plug text-default", gateway: "81.2.69.2" };
+  rows.push({ ...rows[0], name: "WAN_OLD", ...off });
   gateways.status = missing;
   expect(await published()).toBe(secondLine);
 });

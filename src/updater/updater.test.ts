@@ -158,7 +158,10 @@ it("starts no write after a stop", async () => {
 it("a preview writes nothing, and does not store a Retry-After", async () => {
   loop = await openLoop();
   loop.says.service = () => ({ status: 429, headers: { "retry-after": "600" }, body: {} });
-  expect((await loop.updater.preview(signal)).map(({ outcome }) => outcome?.kind)).toEqual(["refused", "refused"]);
+  expect((await loop.updater.preview(signal)).results.map(({ outcome }) => outcome?.kind)).toEqual([
+    "refused",
+    "refused",
+  ]);
   loop.says.service = () => undefined;
   expect(await loop.round()).toEqual(["done", "done"]);
 });

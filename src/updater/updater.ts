@@ -8,7 +8,7 @@ import { managedRecordsOf } from "./round/managed-records.ts";
 import type { PlannedUpdate } from "./round/plan.ts";
 import { previewRound } from "./round/preview.ts";
 import { type Removal, removeRecords } from "./round/remove-records.ts";
-import type { Round, UpdateResult } from "./round/result.ts";
+import type { Round } from "./round/result.ts";
 import { longestPause } from "./round/schedule.ts";
 import { openSourcesAndTargets, type ServiceTools, type SourcesAndTargets } from "./round/sources-and-targets.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
@@ -42,7 +42,7 @@ export type Updater = {
   /** Reads and plans; sends and stores nothing. */
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
-  preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
+  preview(signal: AbortSignal): Promise<Pick<Round, "readings" | "results">>;
   /** What a record holds, unless its service sent a Retry-After. */
   readonly published: SourcesAndTargets["readRecord"];
   /** Removes the records of names with `removeOnStop` that still hold what was written. */
@@ -84,7 +84,8 @@ export async function openUpdater(config: UpdaterConfig, tools: Omit<StepTools, 
     },
     async preview(signal) {
       await readAll(signal);
-      return previewRound(steps.plan(), services, tools.state, signal);
+      const results = await previewRound(steps.plan(), services, tools.state, signal);
+      return { readings: steps.readings(), results };
     },
     published: services.readRecord,
     remove: (signal) =>

@@ -190,6 +190,21 @@ describe("moor update", () => {
     expect(printed.out).toMatch(/AAAA: left as it is: wan0 has no usable address: fe80::1 is link-local\n/);
   });
 
+  it.each(["once", "dryRun"])("%s says which gateway is down on no known line", async (option) => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0 }", undefined, { source: "gateways: true" });
+    const far = { name: "FAR_GW", address: "172.31.1.1", status: "down" };
+    loop.says.firewall = ({ path }) => {
+      if (path === "/api/routing/settings/searchGateway") return { status: 404, body: {} };
+      return { body: path.includes("gateway") ? { items: [far], status: "ok" } : { wan0: wanWith(["9.9.9.9"], []) } };
+    };
+    const { io, printed } = terminal();
+    expect(await update({ [option]: true }, io)).toBe(0);
+    expect(printed.err).toMatch(
+      /^warning: the gateway FAR_GW \(172\.31\.1\.1\) is down, but belongs to no interface; /,
+    );
+  });
+
   it("sets a damaged state file aside and says so", async () => {
     writeFileSync(loop.config.stateFile, "{torn");
     const { io, printed } = terminal();

@@ -10,7 +10,7 @@ import { type Summary, summarise } from "../../updater/report/describe-round.ts"
 import { openHistory } from "../../updater/report/history.ts";
 import { Reporter } from "../../updater/report/reporter.ts";
 import { describeSources, type ManagedRecord, managedRecordsOf } from "../../updater/round/managed-records.ts";
-import type { UpdateResult } from "../../updater/round/result.ts";
+import type { Round, UpdateResult } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
 import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -85,7 +85,8 @@ const placeOf = (source: SourceConfig | undefined) => source?.url?.host ?? sourc
 const hostOf = (service: Partial<Endpoint> | undefined) => service?.url?.host ?? "";
 
 async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: CommandIo): Promise<number> {
-  const results = await updater.preview(io.signal);
+  const { readings, results } = await updater.preview(io.signal);
+  printGatewayFaults(readings, io);
   const summaries = results.map((result) => ({ record: result.record, summary: summarise(result, false) }));
   const code = printSummaries(summaries, io);
   return needsAddress ? exitCode(code, summaries) : code;
@@ -93,7 +94,8 @@ async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: Com
 
 async function once(updater: Updater, { historyFile }: UpdaterConfig, io: CommandIo): Promise<number> {
   const round = await updater.round(io.signal);
-  const { results } = round;
+  const { readings, results } = round;
+  printGatewayFaults(readings, io);
   const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be written: ${because}\n`));
   // Logs nothing: the results are printed instead.
   const reporter = new Reporter(noLog, (notice) => history.add(notice, new Date()));
@@ -104,6 +106,13 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
   const confirmed = await Promise.all(results.map((result) => printConfirmation(result, io)));
   await history.settled();
   return confirmed.every(Boolean) ? code : 1;
+}
+
+function printGatewayFaults(readings: Round["readings"], io: CommandIo): void {
+  for (const reading of readings.values()) {
+    const fault = reading.kind === "report" ? reading.gatewayFault : undefined;
+    if (fault) io.err(`warning: ${fault.because}; ${fault.todo}\n`);
+  }
 }
 
 async function printConfirmation({ record, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {

@@ -45,7 +45,9 @@ export function readGatewayRows(body: string): readonly GatewayStatus[] | undefi
   const wire = parsed(body);
   const rows = isObject(wire) && Array.isArray(wire.rows) ? (wire.rows as readonly unknown[]) : undefined;
   if (!rows?.every(isObject)) return undefined;
-  return rows.map(({ name, if: device, ipprotocol, gateway, label_class }) => ({
+  // A gateway that is switched off is listed, without a state.
+  const inUse = rows.filter(({ disabled }) => disabled !== true);
+  return inUse.map(({ name, if: device, ipprotocol, gateway, label_class }) => ({
     name: typeof name === "string" ? showable(name) : "",
     address: typeof gateway === "string" && parseAddress(gateway) ? gateway : undefined,
     isDown: typeof label_class === "string" && label_class.includes("text-danger"),
