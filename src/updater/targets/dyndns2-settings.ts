@@ -50,6 +50,12 @@ const services = {
     url: "https://dyndns.core-networks.de/",
     keep: { ipv4: "keepipv6=1", ipv6: "keepipv4=1" },
   },
+  // https://desec.readthedocs.io/en/latest/dyndns/update-api.html
+  desec: {
+    url: "https://update.dedyn.io/",
+    ipv6: "myipv6",
+    keep: { ipv4: "myipv6=preserve", ipv6: "myip=preserve" },
+  },
   // inadyn, OpenWrt; ddupdate (github.com/leamas/ddupdate) for the answers. The user name decides which name is
   // written.
   dnshome: { url: "https://www.dnshome.de/dyndns.php", ipv4: "ip", ipv6: "ip6" },
@@ -66,6 +72,7 @@ const services = {
   // https://dns.he.net/docs.html; not Basic authentication: https://github.com/openwrt/packages/issues/27593
   he: { url: "https://dyn.dns.he.net/nic/update", signIn: { password: "password" } },
   infomaniak: { url: "https://infomaniak.com/nic/update" },
+  // The A record becomes 127.0.0.1 if only `myipv6` is sent: https://github.com/ddclient/ddclient/pull/690
   inwx: { url: "https://dyndns.inwx.com/nic/update", ipv6: "myipv6" },
   // https://ipv64.net/dyndns_updater_api; OpenWrt for the answers
   ipv64: { url: "https://ipv64.net/nic/update", ipv6: "myipv6" },
@@ -109,7 +116,7 @@ const services = {
 } as const satisfies Readonly<Record<string, Service>>;
 
 /** The service whose updates go to this host. */
-export const dyndns2ServiceAt = (host: string): string | undefined =>
+export const dyndns2ServiceAt = (host: string): (typeof names)[number] | undefined =>
   names.find((name) => new URL(services[name].url).host === host);
 
 const names = Object.keys(services) as (keyof typeof services)[];
@@ -155,10 +162,13 @@ export const dyndns2Settings = mapping(
     ],
     transform(value, place) {
       const { service, user, password, contact, dns = [], url: written, ...rest } = withTrust(value, place);
-      const knownService: Service | undefined = service === undefined ? undefined : services[service];
-      const address = knownService ? new URL(knownService.url) : written;
+      // What a service does to the address that is not sent does not depend on how it is named here.
+      const serviceName = service ?? (written && dyndns2ServiceAt(written.host));
+      const knownService: Service | undefined = serviceName && services[serviceName];
+      const ownUrl = knownService && new URL(knownService.url);
+      const address = written ?? ownUrl;
       if (address === undefined) return undefined;
-      if (!knownService && address.pathname === "/") address.pathname = "/nic/update";
+      if (address.pathname === "/") address.pathname = ownUrl?.pathname ?? "/nic/update";
       const account = createHash("sha256").update(`${user}:${password()}`).digest("hex").slice(0, 16);
       const ipv4 = knownService?.ipv4 ?? "myip";
       const ipv6 = knownService?.ipv6 ?? ipv4;

@@ -222,7 +222,7 @@ names: [{ name: home, zone: example.org, ipv4: wan0 }]
 
 /** The request that a service gets, as the source describes it that its row names. */
 async function requestTo(service: string, more: Partial<ReplaceRequest> = {}): Promise<string> {
-  const read = configWith(`service: ${service}`);
+  const read = configWith(service.startsWith("https:") ? `url: "${service}"` : `service: ${service}`);
   const config = read.ok ? (read.value.targets.get("dns") as Dyndns2Target) : undefined;
   if (!config) throw new Error(JSON.stringify(read));
   let sent = "";
@@ -257,6 +257,15 @@ test.each<[string, Partial<ReplaceRequest>, string]>([
   ["core-networks", {}, "/?hostname=home.example.org&myip=9.9.9.9&keepipv6=1"],
   ["core-networks", ipv6, "/?hostname=home.example.org&myip=2001:db8::9&keepipv4=1"],
   ["dyn", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9,9.9.9.9"],
+  ["desec", {}, "/?hostname=home.example.org&myip=9.9.9.9&myipv6=preserve"],
+  ["https://update.dedyn.io", ipv6Only, "/?hostname=home.example.org&myipv6=2001:db8::9&myip=preserve"],
+  [
+    "https://api.dynu.com",
+    ipv6Only,
+    "/nic/update?username=me&password=p4ss%20w%C3%B6rd%3A%20%E5%AF%86%E7%A0%81%200123456789&hostname=home.example.org&myipv6=2001:db8::9&myip=no",
+  ],
+  ["https://dyndns.strato.com/nic/update", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9,9.9.9.9"],
+  ["https://dns.example.org", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9"],
 ])("%s with %j gets %s", async (service, more, request) => expect(await requestTo(service, more)).toBe(request));
 
 /** `Company NameOfProgram/OSVersion-ReleaseVersion contact`, from https://www.noip.com/integrate/request. */

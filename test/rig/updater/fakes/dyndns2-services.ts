@@ -6,6 +6,8 @@ import type { Asked, Reply } from "../services.ts";
  *
  * - Dynu: its *IP Update Protocol* and its page on Wget. A family that is not passed is set to the address of the
  *   caller; `no` keeps it. User name and password are parameters of the request, or Basic authentication.
+ * - deSEC: its *IP Update API*. Each request decides both families: what is not passed is set to the address of the
+ *   caller, or removed if the caller has none of that family; `preserve` keeps it.
  * - Hurricane Electric: dns.he.net/docs.html and OpenWrt, which had to give up Basic authentication in November 2025
  *   (openwrt/packages#27593). The host's own key is the parameter `password`; the family follows from the address.
  * - YDNS: its own updater, which takes only `ok` for success. `host` and `ip`, Basic authentication.
@@ -38,7 +40,7 @@ function put(host: StoredAddresses, addresses: readonly string[]): "good" | "noc
   return changed.length > 0 ? "good" : "nochg";
 }
 
-export const dyndns2Services: Readonly<Record<"dynu" | "he" | "ydns" | "selfhost", Dyndns2Service>> = {
+export const dyndns2Services: Readonly<Record<"desec" | "dynu" | "he" | "ydns" | "selfhost", Dyndns2Service>> = {
   dynu: {
     path: "/nic/update",
     answer({ query, basic, right }, host) {
@@ -48,6 +50,18 @@ export const dyndns2Services: Readonly<Record<"dynu" | "he" | "ydns" | "selfhost
       const wanted = [query.get("myip") ?? callersAddress.A, query.get("myipv6") ?? callersAddress.AAAA];
       const addresses = wanted.filter((each) => each !== "no");
       return plain(`${put(host, addresses)} ${addresses.join(" ")}`);
+    },
+  },
+  desec: {
+    path: "/",
+    answer({ query, basic, right }, host) {
+      if (basic !== `${right.user}:${right.password}`) return plain("badauth", 401);
+      if (query.get("hostname") !== right.host) return plain("nohost", 404);
+      const sent = [query.get("myip") ?? "", query.get("myipv6") ?? query.get("myip") ?? ""] as const;
+      const [ipv4 = callersAddress.A, ipv6] = [sent[0].includes(":") ? undefined : sent[0] || undefined, sent[1]];
+      if (ipv4 !== "preserve") host.A = ipv4;
+      if (ipv6 !== "preserve") host.AAAA = ipv6.includes(":") ? ipv6 : undefined;
+      return plain("good");
     },
   },
   he: {
