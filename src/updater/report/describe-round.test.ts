@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { UpdateResult } from "../round/result.ts";
-import { summarise } from "./describe-round.ts";
+import { describeChoice, summarise } from "./describe-round.ts";
 
 const ended = (kind: "refused" | "unknown", afterWrite: boolean) =>
   ({
@@ -36,5 +36,8 @@ it("an IPv4 address that is not the first one listed says why, with public: requ
   const update = { ...ended("refused", false), outcome: undefined, record, considered, device: "wan0", passedOver: [] };
   expect(summarise(update as unknown as UpdateResult, false).because).toBe(
     "it is the address of wan0, the first public one: 10.0.0.1 is private, but only public ones are allowed; no address was stored yet",
+  );
+  expect(describeChoice(update as unknown as UpdateResult).because).toMatch(
+    /^\S+ of wan0 would be used, the first public one: 10\.0\.0\.1 is private, but only public ones are allowed$/,
   );
 });

@@ -61,7 +61,7 @@ export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "b
     const of = record.policy.host ? "with the prefix of" : "of";
     return {
       kind: "planned",
-      because: `${plan.address.text} ${of} ${nameOf(update)}${instead(passedOver)}${afterPrivate(update)} would be used`,
+      because: `${plan.address.text} ${of} ${nameOf(update)}${instead(passedOver)} would be used${afterPrivate(update)}`,
     };
   }
   const { kind, because, todo } = summarise(update, false);
