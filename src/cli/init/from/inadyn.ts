@@ -136,11 +136,11 @@ function customOf(own: Settings, login: Login): ImportedTarget {
   const hasName = isOne("hostname", "%h") || (appended === "myip" && searchParams.has("hostname"));
   const isPlain = hasName && (isOne("myip", "%i") || !searchParams.has("myip")) && others.length === 0;
   if (isPlain && pathname === "/nic/update") return dyndns2At(server, pathname, login);
-  const signs = { "%h": "{name}", "%i": "{address}", "%u": login.user ?? "", "%p": login.password ?? "" };
+  const signs = { "%h": "{name}", "%i": "{address}", "%u": login.user ?? "", "%p": "{password}" };
   const filled = Object.entries(signs).reduce((text, [sign, value]) => text.replaceAll(sign, value), path);
   const end = path.includes("%") ? "" : appended === "myip" ? "{address}" : "{name}";
   const responses = own.get("ddns-response")?.values ?? ["good", "OK", "true", "updated"];
-  const httpTarget = httpAt(`https://${server}${filled}${end}`, responses, login);
+  const httpTarget = httpAt(`https://${server}${filled}${end}`, responses, login, login.password);
   return isPlain && typeof httpTarget === "string" ? dyndns2At(server, pathname, login) : httpTarget;
 }
 

@@ -155,6 +155,17 @@ describe("OpenWrt's ddns-scripts", () => {
     expect(JSON.stringify(config?.names)).not.toContain("create");
   });
 
+  it.each(["?[PASSWORD]&address=[IP]", "/u/[PASSWORD]/?ip=[IP]", "?host=[DOMAIN]&key=[PASSWORD]&ip=[IP]"])(
+    "the password of a request is in a file: %s",
+    async (request) => {
+      const lines = `update_url 'https://dns.example.net/set${request}'; lookup_host 'a.example.org'; password 'p4ss w'`;
+      const { config, secrets } = await importConfig(service(lines));
+      expect(Object.values(secrets)).toEqual(["p4ss w"]);
+      expect(JSON.stringify(config)).toMatch(/[/?=]\{password\}[/&]/);
+      expect(JSON.stringify(config)).not.toContain("p4ss");
+    },
+  );
+
   it("joins the services of both families, and leaves out what is switched off", async () => {
     const common = "service_name 'duckdns.org'; lookup_host 'x.duckdns.org'; password 't'";
     const off = service(common, "off").replace("enabled '1'", "enabled '0'");

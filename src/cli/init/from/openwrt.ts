@@ -158,12 +158,9 @@ function targetAt(
     .replaceAll("[DOMAIN]", "{name}")
     .replaceAll("[IP]", "{address}")
     .replaceAll("[USERNAME]", encodeURIComponent(login.user ?? ""))
-    .replaceAll("[PASSWORD]", encodeURIComponent(login.password ?? ""));
-  return httpAt(
-    filled,
-    ["good", "OK", "updated"],
-    authority.includes("@") ? login : { user: undefined, password: undefined },
-  );
+    .replaceAll("[PASSWORD]", "{password}");
+  const basic = authority.includes("@") ? login : { user: undefined, password: undefined };
+  return httpAt(filled, ["good", "OK", "updated"], basic, login.password);
 }
 
 const seconds: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 };

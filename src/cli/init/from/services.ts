@@ -177,10 +177,10 @@ export const freednsByToken = (token: string | undefined, family: Family): Impor
         placeholders: { token },
       };
 
-/** Any request, described. Secrets in its query become files. */
-export function httpAt(template: string, done: readonly string[], login: Login): ImportedTarget {
+/** Any request, described. What stands for `{password}`, and secrets in its query, become files. */
+export function httpAt(template: string, done: readonly string[], login: Login, hidden?: string): ImportedTarget {
   const [base = "", query = ""] = template.split(/\?(.*)/s);
-  const placeholders: Record<string, string> = {};
+  const placeholders: Record<string, string> = template.includes("{password}") ? { password: hidden ?? "" } : {};
   const parts = query.split("&").map((each) => {
     const [, key = "", value = ""] = /^([^=]*)=(.*)$/s.exec(each) ?? [];
     if (!/key|token|pass|pwd|secret|auth|hash/i.test(key) || value === "" || /[{}]/.test(value)) return each;
@@ -191,6 +191,7 @@ export function httpAt(template: string, done: readonly string[], login: Login):
   const url = query === "" ? base : `${base}?${parts.join("&")}`;
   if (!/\{(?:address|addresses|ipv4|ipv6)\}/.test(url))
     return "its request does not contain the address; moor always sends it";
+  if (placeholders.password === "") return "it has no password";
   const { user, password } = login;
   const settings = { url, done: done.map((words) => ({ text: words })), ...(user && password && { user }) };
   return { ...part("http", settings, user && password ? { password } : {}), placeholders };
