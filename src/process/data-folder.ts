@@ -108,8 +108,15 @@ export async function swapFile(path: string, content: string, mode = 0o600, hook
     renameSync(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    throw error;
+    throw withoutDraft(error, draft, path);
   }
+}
+
+/** Nobody has heard of the draft: without a folder for it, the folder is missing. */
+export function withoutDraft(error: unknown, draft: string, path: string): unknown {
+  const fault = error as NodeJS.ErrnoException;
+  if (fault.path === draft) fault.path = fault.code === "ENOENT" ? dirname(path) : path;
+  return fault;
 }
 
 /**

@@ -16,6 +16,10 @@ export function placeOf(
   mayHold?: RegExp,
 ): SecretPlace | "taken" | undefined {
   if (to === undefined) return undefined;
+  if (to === "-") {
+    io.err("- is not a file; omit --to to show the secret.\n");
+    return "taken";
+  }
   const file = resolve(io.cwd, to);
   try {
     const there = statSync(file, { throwIfNoEntry: false });

@@ -69,6 +69,11 @@ describe("all zones", () => {
     copy = await exported();
   });
 
+  it.each(["zone export --all", "zone export example.org"])("%s names the folder that is missing", async (command) => {
+    const { code, err } = await moor(`${command} --to nowhere/x --data data`);
+    expect([code, err]).toEqual([1, `moor: ${join(folder, "nowhere")} does not exist\n`]);
+  });
+
   it("are files that say everything, and the same zones give the same bytes", async () => {
     const files = filesIn(copy);
     expect(Object.keys(files)).toEqual(["0%2f25.2.0.192.in-addr.arpa.zone", "example.org.zone"]);

@@ -7,7 +7,7 @@ import { finish } from "../../core/steps.ts";
 import { parseZoneFile } from "../../core/zone-file/parse.ts";
 import { findingZoneName } from "../../core/zone-file/zone-name.ts";
 import { asDiskTrouble } from "../../lib/sqlite/faults.ts";
-import { replaceFile } from "../../process/data-folder.ts";
+import { replaceFile, withoutDraft } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults, refuseFaults } from "../io/print-faults.ts";
 import { counted, faultsInWords } from "../store/words.ts";
@@ -119,7 +119,7 @@ export async function exportAll(folder: string, options: ManageOptions, io: Comm
       return 0;
     });
   } catch (error) {
-    throw asDiskTrouble(error, path);
+    throw asDiskTrouble(withoutDraft(error, draft, path), path);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

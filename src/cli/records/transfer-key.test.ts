@@ -93,6 +93,8 @@ describe("moor transfer-key", () => {
     expect(await moor("add", "--new", "other", "--secret-file", ".")).toMatchObject({ code: 1, err });
     const refusal = ". is a folder; give a new file in it.\n";
     expect(await moor("add", "--new", "other", "--to", ".")).toMatchObject({ code: 2, err: refusal });
+    const stream = "- is not a file; omit --to to show the secret.\n";
+    expect(await moor("add", "--new", "other", "--to", "-")).toMatchObject({ code: 2, err: stream });
   });
 
   it.each([
