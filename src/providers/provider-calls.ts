@@ -18,6 +18,8 @@ export type CurrentContent = {
   readonly ttl: number | null;
   /** Each value is a record of its own, and they differ in their TTL; `ttl` is that of the first. */
   readonly hasMixedTtl?: boolean;
+  /** Cloudflare answers with addresses of its own. */
+  readonly proxied?: true;
 };
 
 /** What a set holds, and what its API needs to write it again without losing anything: ids, flags, comments. */
@@ -40,6 +42,8 @@ export type SetContent = {
   readonly values: readonly string[];
   /** Undefined: the set keeps its TTL, and a new one gets the usual one of the service. Null: the zone's. */
   readonly ttl: number | null | undefined;
+  /** Of a new set. */
+  readonly proxied?: true;
 };
 
 export type ProviderSetChange<Raw> = {

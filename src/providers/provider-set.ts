@@ -8,7 +8,7 @@ import type { CurrentContent, ListedSet, ProviderRules, SetContent, SetName } fr
 /** A set that a provider has listed, in moor's form. */
 export function setFromProvider(
   zone: string,
-  { name, type: typeText, ttl, values: texts, hasMixedTtl }: Omit<ListedSet<unknown>, "raw">,
+  { name, type: typeText, ttl, values: texts, hasMixedTtl, proxied }: Omit<ListedSet<unknown>, "raw">,
 ): ProviderSet | UnreadableSet {
   const unreadable = (because: string): UnreadableSet => ({ name, type: typeText, values: texts, because });
   const type = parseType(typeText);
@@ -24,7 +24,8 @@ export function setFromProvider(
     if (!rdata.ok) return unreadable(rdata.faults.map(faultInWords).join("; "));
     values.push(rdata.value.text);
   }
-  return { owner: owner.value, type, ttl, values: values.toSorted(), ...(hasMixedTtl && { hasMixedTtl }) };
+  const marks = { ...(hasMixedTtl && { hasMixedTtl }), ...(proxied && { proxied }) };
+  return { owner: owner.value, type, ttl, values: values.toSorted(), ...marks };
 }
 
 export const isReadable = (set: ProviderSet | UnreadableSet): set is ProviderSet => !("because" in set);
@@ -38,9 +39,13 @@ export const setNameOf = (zone: string, { owner, type }: Pick<ProviderChange, "o
 });
 
 /** As people write it: providers rarely take `\# 4 …`. */
-export const contentForProvider = (type: RecordType, { values, ttl }: Content): SetContent => ({
+export const contentForProvider = (
+  type: RecordType,
+  { values, ttl, proxied }: NonNullable<ProviderChange["content"]>,
+): SetContent => ({
   values: values.map((value) => readableRdata(type, value)),
   ttl,
+  ...(proxied && { proxied }),
 });
 
 /** Whether the provider holds this, however it spells the values. */

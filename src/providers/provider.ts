@@ -38,6 +38,7 @@ export type ProviderSet = {
   readonly values: readonly string[];
   /** Its records differ in their TTL; `ttl` is that of one of them. */
   readonly hasMixedTtl?: boolean;
+  readonly proxied?: true;
 };
 
 export type ProviderContent = {
@@ -58,8 +59,8 @@ export type Content = Pick<ProviderSet, "values" | "ttl">;
 export type ProviderChange = {
   readonly owner: string;
   readonly type: RecordType;
-  /** The whole content of the set; undefined deletes it. */
-  readonly content: Content | undefined;
+  /** The whole content of the set; undefined deletes it. `proxied`: if it is new; a set that exists stays as it is. */
+  readonly content: (Content & Pick<ProviderSet, "proxied">) | undefined;
   /**
    * What the provider should hold before: if it holds something else, nothing is written. Where the provider has
    * conditions, it checks this itself; elsewhere the set is read first. Without it, whatever is there is replaced.

@@ -80,6 +80,7 @@ export type PublishedContent = {
   readonly ttl: number | null;
   /** Canonical, in the order of the text. */
   readonly values: readonly string[];
+  readonly proxied?: true;
 };
 
 /** What is known about a set at a provider; null is a set that does not exist there. */
@@ -88,6 +89,8 @@ export type PublishedSet = {
   readonly type: RecordType;
   /** What it holds, as far as moor knows. */
   readonly held: PublishedContent | null;
+  /** It was proxied when it was last there, and is to be if it comes again. */
+  readonly wasProxied?: true | undefined;
   /** Requests that are under way or in doubt, the oldest first; never empty. */
   readonly sent?: readonly OpenRequest[] | undefined;
   /** What somebody else wrote there. */

@@ -140,6 +140,19 @@ describeProvider({
       expect(cloudflare.held()).toEqual(["www 1 A 192.0.2.1"]);
     });
 
+    it("a set that is created proxied has no TTL of its own", async () => {
+      cloudflare.fill([]);
+      const [change] = changesFor(["www 300 A 192.0.2.1"]);
+      const write = async (ttl: number) => {
+        const content = { values: ["192.0.2.1"], ttl, proxied: true as const };
+        return change && (await rig.provider.write("example.org", [{ ...change, content }], never));
+      };
+      const because = "Cloudflare serves proxied records with a TTL of 300 seconds only";
+      expect(await write(600)).toMatchObject([{ kind: "refused", fault: { because } }]);
+      expect(await write(300)).toMatchObject([{ kind: "done", set: { ttl: null, proxied: true } }]);
+      expect(cloudflare.of("www", "A")).toMatchObject([{ ttl: 1, extra: { proxied: true } }]);
+    });
+
     it("an automatic TTL is one of 300 seconds, and a proxied record has no other", async () => {
       cloudflare.fill(["www 1 A 192.0.2.1"]);
       const [record] = cloudflare.of("www", "A");

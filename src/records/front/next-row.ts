@@ -54,6 +54,12 @@ export type ReadContext = {
  *           to be read ────────────────────▶ in doubt
  */
 export function nextRow(row: PublishedSet, event: SetEvent): PublishedSet {
+  const after = transition(row, event);
+  const wasProxied = after.held === null ? (row.wasProxied ?? row.held?.proxied) : undefined;
+  return wasProxied === after.wasProxied ? after : { ...after, wasProxied };
+}
+
+function transition(row: PublishedSet, event: SetEvent): PublishedSet {
   const earlier = (row.sent ?? []).filter(({ until }) => until !== undefined);
   switch (event.kind) {
     case "sent":
@@ -177,7 +183,8 @@ export function afterOutcome(
   };
   switch (outcome.kind) {
     case "done": {
-      const held = content && { ttl: outcome.set ? outcome.set.ttl : content.ttl, values: content.values };
+      const { ttl, proxied } = outcome.set ?? content ?? {};
+      const held = content && { ttl: ttl ?? null, values: content.values, ...(proxied && { proxied }) };
       return stale && outcome.wasThere ? ended({ kind: "not-stored" }, stale) : ended({ kind: "done", held, began });
     }
     case "drifted":

@@ -33,7 +33,7 @@ import {
 import { isApexNs, notPublished, type PublishZone, publishZoneRule, type TakenSet, takenSets } from "./publish-rule.ts";
 import { isReadableContent, ttlsOf } from "./set-state.ts";
 import { stateOperations } from "./state-operations.ts";
-import { withoutMixedTtls } from "./theirs.ts";
+import { contentAt, withoutMixedTtls } from "./theirs.ts";
 
 export type PublishDraft = {
   readonly digest: string;
@@ -318,10 +318,10 @@ function decidedRow(row: PublishedSet, decision: SetDecision): PublishedSet | un
   return nextRow(row, { kind: "decided" });
 }
 
-const publishedRow = ({ owner, type, ttl, values }: ProviderContent["sets"][number], at: number): PublishedSet => ({
-  owner,
-  type,
-  held: { ttl, values },
+const publishedRow = (set: ProviderContent["sets"][number], at: number): PublishedSet => ({
+  owner: set.owner,
+  type: set.type,
+  held: contentAt(set),
   at,
 });
 

@@ -36,6 +36,8 @@ function rig(drift: DriftRule = "ask") {
     ended: [] as number[],
     errors: [] as (string | undefined)[],
     ttl: 300 as number | null,
+    /** Whether the set exists here. */
+    isHere: true,
     /** Instead of what a provider usually does with a write. */
     answer: undefined as ((change: ProviderChange) => ChangeOutcome) | undefined,
     /** Whether the list of the whole zone leaves the set out. */
@@ -59,7 +61,7 @@ function rig(drift: DriftRule = "ask") {
   };
   const store = {
     sets: async () => {
-      const read = [{ ...place, ttl: state.ttl, records: [{ rdata: state.value }] }];
+      const read = state.isHere ? [{ ...place, ttl: state.ttl, records: [{ rdata: state.value }] }] : [];
       state.afterRead();
       return read;
     },
@@ -145,6 +147,30 @@ test("a change that arrives between the read of a set and its sending is sent to
   await publish();
   expect(state.there).toBe("192.0.2.2");
   expect(state.ended).toEqual([1, 2]);
+});
+
+test("a set that was proxied is proxied again when it comes again, whoever has deleted it", async () => {
+  const { rows, state, work, publish, readAll } = rig("ours");
+  rows.set("www A", { ...place, held: { ...held, proxied: true }, at: 0 });
+  const asked: unknown[] = [];
+  [state.there, state.isHere] = ["192.0.2.1", false];
+  state.answer = ({ owner, type, content }) => {
+    asked.push(content?.proxied);
+    state.there = content?.values[0];
+    return { kind: "done", set: content && { owner, type, ...content, proxied: true } };
+  };
+  work.add(1, [place]);
+  await publish();
+  state.isHere = true;
+  work.add(2, [place]);
+  await publish();
+  expect(asked).toEqual([undefined, true]);
+  expect(rows.get("www A")?.held).toEqual({ ...held, proxied: true });
+  state.there = undefined;
+  state.now += 100_000;
+  await readAll();
+  await publish();
+  expect(asked).toEqual([undefined, true, true]);
 });
 
 test("deletions are sent first: a name cannot have a CNAME and other sets", async () => {

@@ -94,10 +94,10 @@ export function unsettledSets(
 }
 
 /** What makes the set at the provider that of `ours`. */
-export const changeOf = ({ owner, type, ours, row: { held } }: Work) => ({
+export const changeOf = ({ owner, type, ours, row: { held, wasProxied } }: Work) => ({
   owner,
   type,
-  content: ours ?? undefined,
+  content: ours ? { ...ours, ...(wasProxied && { proxied: wasProxied }) } : undefined,
   expected: held ?? ("missing" as const),
 });
 

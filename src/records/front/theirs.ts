@@ -20,8 +20,14 @@ const perPage = 1_000;
 export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Theirs => {
   if (set === undefined) return null;
   if ("hasMixedTtl" in set && set.hasMixedTtl) return { unreadable: mixedTtls };
-  return "because" in set ? { unreadable: set.because } : { ttl: set.ttl, values: set.values };
+  return "because" in set ? { unreadable: set.because } : contentAt(set);
 };
+
+export const contentAt = ({ ttl, values, proxied }: ProviderSet): PublishedContent => ({
+  ttl,
+  values,
+  ...(proxied && { proxied }),
+});
 
 /** What the provider holds of these sets, or why that is not known. */
 export async function theirsOf(

@@ -113,7 +113,10 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       const other = { before: undefined, after: row("b") };
       expect(await replaced({ before: seen, after: learnt }, other)).toEqual(["b"]);
       expect(await store.publishedSetsAt(zone.number, ["a", "b"])).toEqual([decided, row("b")]);
-      expect(await replaced({ before: decided, after: row("a", { held: null }) })).toEqual(["a"]);
+      const gone = row("a", { held: null, wasProxied: true });
+      expect(await replaced({ before: decided, after: gone })).toEqual(["a"]);
+      expect(await store.publishedSetsAt(zone.number, ["a"])).toEqual([gone]);
+      expect(await replaced({ before: gone, after: row("a", { held: null }) })).toEqual(["a"]);
       expect(await store.publishedSetsAt(zone.number, ["a"])).toEqual([]);
       expect(await replaced({ before: decided, after: row("a") })).toEqual([]);
       await store.forgetPublished(zone.number);

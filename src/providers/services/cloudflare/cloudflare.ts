@@ -232,7 +232,9 @@ function currentSetOf(records: readonly ReadableRecord[]): CurrentSet<readonly R
     value: valueIn(first.type, record),
   }));
   const hasMixedTtl = records.some(({ ttl }) => ttl !== first.ttl);
-  return { values: raw.map(({ value }) => value), ttl: first.ttl === automatic ? null : first.ttl, hasMixedTtl, raw };
+  const ttl = first.ttl === automatic ? null : first.ttl;
+  const proxied = raw.some((record) => record.proxied) && { proxied: true as const };
+  return { values: raw.map(({ value }) => value), ttl, hasMixedTtl, ...proxied, raw };
 }
 
 const isRecord = (value: unknown): value is ReadableRecord =>

@@ -16,6 +16,8 @@ export type RecordRef = {
   readonly proxied: boolean;
 };
 
+type Change = ProviderSetChange<readonly RecordRef[]>;
+
 /** They are carried out in this order. */
 export type Operations = {
   readonly deletes: readonly { readonly id: string }[];
@@ -24,11 +26,11 @@ export type Operations = {
 };
 
 /** What turns the records of a set into the wanted ones. */
-export function operationsFor({ set, content, before }: ProviderSetChange<readonly RecordRef[]>): Operations {
+export function operationsFor({ set, content, before }: Change): Operations {
   const current = typeof before === "object" ? before.raw : [];
   const { kept, changed, removed, added } = recordDiff(set, current, content?.values ?? []);
   const ttl = content?.ttl === null ? automatic : content?.ttl;
-  const isProxied = current.some(({ proxied }) => proxied);
+  const proxied = isProxied(before, content);
   const isOtherTtl = (record: RecordRef) => ttl !== undefined && record.ttl !== ttl && !record.proxied;
   return {
     deletes: removed.map(({ id }) => ({ id })),
@@ -40,20 +42,21 @@ export function operationsFor({ set, content, before }: ProviderSetChange<readon
       type: set.type,
       name: absoluteName(set.name, set.zone),
       ...contentOf(set.type, value),
-      ttl: ttl ?? current[0]?.ttl ?? automatic,
-      ...(["A", "AAAA", "CNAME"].includes(set.type) && { proxied: isProxied }),
+      ttl: proxied ? automatic : (ttl ?? current[0]?.ttl ?? automatic),
+      ...(["A", "AAAA", "CNAME"].includes(set.type) && { proxied }),
     })),
   };
 }
 
-/** A proxied record keeps the automatic TTL, whatever is ordered. */
-export const isTtlIgnored = ({ content, before }: ProviderSetChange<readonly RecordRef[]>): boolean =>
-  typeof before === "object" &&
-  before.raw.some(({ proxied }) => proxied) &&
-  typeof content?.ttl === "number" &&
-  content.ttl !== servedAutomatically;
+/** The set that exists is proxied, or a new one is to be. */
+const isProxied = (before: Change["before"], content: Change["content"]): boolean =>
+  (typeof before === "object" ? before : content)?.proxied === true;
 
-export const sizeOf = (change: ProviderSetChange<readonly RecordRef[]>): number => {
+/** A proxied record keeps the automatic TTL, whatever is ordered. */
+export const isTtlIgnored = ({ content, before }: Change): boolean =>
+  isProxied(before, content) && typeof content?.ttl === "number" && content.ttl !== servedAutomatically;
+
+export const sizeOf = (change: Change): number => {
   const { deletes, patches, posts } = operationsFor(change);
   return deletes.length + patches.length + posts.length;
 };

@@ -259,10 +259,11 @@ type PublishedRow = {
   readonly at: number;
 };
 
-const setToRow = ({ owner, type, held, sent, theirs, refused, at }: PublishedSet): PublishedRow => ({
+const setToRow = ({ owner, type, held, wasProxied, sent, theirs, refused, at }: PublishedSet): PublishedRow => ({
   owner,
   type,
-  held: JSON.stringify(held),
+  // A set that is gone and was proxied has nothing else.
+  held: JSON.stringify(held ?? (wasProxied ? { proxied: wasProxied } : null)),
   sent: sent === undefined ? null : JSON.stringify(sent),
   theirs: textOf(theirs),
   refused: textOf(refused?.content),
@@ -274,10 +275,13 @@ const textOf = (content: PublishedSet["theirs"]): string | null =>
   content === undefined ? null : JSON.stringify(content);
 
 function setFromRow({ owner, type, held, sent, theirs, refused, words, at }: PublishedRow): PublishedSet {
+  const heldThere = contentIn(held);
+  const isThere = heldThere?.values !== undefined;
   return {
     owner,
     type: type as RecordType,
-    held: contentIn(held),
+    held: isThere ? heldThere : null,
+    ...(!isThere && heldThere?.proxied && { wasProxied: true }),
     sent: sent === null ? undefined : (JSON.parse(sent) as readonly OpenRequest[]),
     theirs: theirs === null ? undefined : theirsIn(theirs),
     refused: refused === null ? undefined : { content: contentIn(refused), words: words ?? "" },

@@ -94,7 +94,9 @@ export function fakeCloudflare(token: string) {
     const exclusive = ["A", "AAAA", "CNAME"].filter((each) => type === "CNAME" || (each === "CNAME" && type !== "TXT"));
     if (exclusive.some((each) => kept.of(name, each).length > 0) && ["A", "AAAA", "CNAME"].includes(type))
       return error(400, 81_053, "An A, AAAA, or CNAME record with that host already exists.");
-    return kept.add({ name, type, ttl, value });
+    const record = kept.add({ name, type, ttl: sent.proxied ? 1 : ttl, value });
+    if (sent.proxied) record.extra = { proxied: true };
+    return record;
   };
   const change = (id: string | undefined, sent: Sent): KeptRecord | Reply => {
     const record = kept.all.find((each) => each.id === id);
