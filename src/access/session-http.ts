@@ -18,6 +18,8 @@ export type SignInOptions = {
   readonly people: People;
   /** The other services that this one knows of. */
   readonly services?: (() => readonly ServiceLink[]) | undefined;
+  /** The names under which people reach this service. */
+  readonly names?: readonly string[] | undefined;
   /** Whether there is a password to sign in with; true if absent. */
   readonly byPassword?: () => boolean;
   /** Absent if people cannot sign in at an identity provider. */

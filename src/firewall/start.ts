@@ -175,7 +175,7 @@ type Parts = {
 
 /** The API, the pages, and the event streams that both offer. */
 function openService(options: FirewallOptions, { access, machine, caFile, stopping }: Parts, opened: Opened[]) {
-  const { log, pages, services, shared, oidc } = options;
+  const { log, names, pages, services, shared, oidc } = options;
   const { feed, readSnapshot } = machine;
   const accessVersion = openAccessVersion(access, shared, opened);
   const streams = new InterfaceEventStreams({ feed, accessVersion });
@@ -195,6 +195,7 @@ function openService(options: FirewallOptions, { access, machine, caFile, stoppi
     log,
     now,
     services,
+    names,
     shared,
     oidc,
     streams,

@@ -277,7 +277,7 @@ async function serveAll(
   { opening, confirmed, budgets, membership, signing, health, streams, now }: Node,
   { server, caFile }: Awaited<ReturnType<typeof createServiceServer>>,
 ) {
-  const { log, shared, services, updater, passwordCost, pages } = options;
+  const { log, names, shared, services, updater, passwordCost, pages } = options;
   const { store, signer, console: consoleStore } = opening;
   const { limits } = membership;
   const quotas = options.recordLimits?.quotas ?? usualQuotas;
@@ -307,7 +307,7 @@ async function serveAll(
   const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
   const { findDelegation = findDelegationBy(systemDns()) } = options;
   const { guesses } = consoleStore;
-  const links = { services, updater, pages, readCa, findDelegation };
+  const links = { services, names, updater, pages, readCa, findDelegation };
   await server.register(
     serveConsole({ ...links, store, service, sessions, signing, guesses, limits, quotas, now, log }),
   );

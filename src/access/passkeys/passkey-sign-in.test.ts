@@ -12,7 +12,9 @@ import { createPasskeyStore } from "./passkey-store.ts";
 const origin = "https://dns.example.org:8053";
 const minute = 60_000;
 
-function serve(service: string, owner: string, { shared, clock }: { shared?: SharedSignIn; clock: { now: number } }) {
+type Given = { shared?: SharedSignIn; clock: { now: number }; names?: readonly string[] };
+
+function serve(service: string, owner: string, { shared, clock, names }: Given) {
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
   const sql = sqliteSql(database);
@@ -29,7 +31,7 @@ function serve(service: string, owner: string, { shared, clock }: { shared?: Sha
   const noted: string[] = [];
   const note = (what: string) => void noted.push(what);
   const linked = [{ service: "firewall", url: "https://dns.example.org:9443", together: false }] as const;
-  const answerTo = createSignIn({ entrance, people, services: () => linked, now: () => clock.now, note });
+  const answerTo = createSignIn({ entrance, people, services: () => linked, names, now: () => clock.now, note });
   const send = async (method: string, path: string, headers: Record<string, string>, fields: object = {}) => {
     const own = { origin, host: new URL(headers.origin ?? origin).host, ...headers };
     const request = { method, path, headers: own, body: JSON.stringify(fields), from: "192.0.2.1", port: 8443 };
@@ -68,7 +70,8 @@ function serve(service: string, owner: string, { shared, clock }: { shared?: Sha
   };
 }
 
-const rig = () => serve("records", "main", { clock: { now: 1_800_000_000_000 } });
+const rig = (names: readonly string[] = ["dns.example.org"]) =>
+  serve("records", "main", { names, clock: { now: 1_800_000_000_000 } });
 
 describe("a passkey", () => {
   it("is added under a name, signs in, is listed, and no longer signs in once it is removed", async () => {
@@ -157,14 +160,15 @@ describe("a passkey", () => {
     expect((await anna.inside("POST", "/console/passkeys/new")).message).toContain("the maximum");
   });
 
-  it.each<[string, string, number]>([
-    ["at which it was added", "https://dns.example.org:8053", 204],
+  it.each<[string, string, number, (readonly string[])?]>([
+    ["at which it was added", "https://dns.example.org:8053", 204, []],
     ["of this service, at the port where it listens", "https://dns.example.org:8443", 204],
-    ["of a linked service", "https://dns.example.org:9443", 204],
+    ["with a name that is not configured, at the port where it listens", "https://dns.example.org:8443", 401, []],
+    ["of a linked service", "https://dns.example.org:9443", 204, []],
     ["of somebody else at another port of the host", "https://dns.example.org:9999", 401],
     ["of somebody else below the host", "https://evil.dns.example.org:8053", 401],
-  ])("signs in at the page %s", async (_, at, status) => {
-    const { clock, signedIn, begin, send } = rig();
+  ])("signs in at the page %s", async (_, at, status, names) => {
+    const { clock, signedIn, begin, send } = rig(names);
     const device = createAuthenticator(origin);
     await (await signedIn("anna")).add(device);
     clock.now += minute;

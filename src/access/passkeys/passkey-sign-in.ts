@@ -29,6 +29,8 @@ export type PasskeySignInOptions = {
   readonly challengeKey?: (() => Promise<string>) | undefined;
   /** Services that are linked from the pages: their addresses are configured. */
   readonly services?: (() => readonly ServiceLink[]) | undefined;
+  /** The names under which people reach this service, besides `localhost`. */
+  readonly names?: readonly string[] | undefined;
   /** Per user. */
   readonly mostPasskeys?: number | undefined;
 };
@@ -154,17 +156,18 @@ export class PasskeySignIn {
   }
 
   /**
-   * The page at which it was added, or one with the same host name, at the port where this service listens, or a linked
-   * service. What the request says of its host is not enough: a page of somebody else, at another port of this host,
-   * could use the passkey and pass on what its device has signed.
+   * The page at which it was added, or one with the same host name: a linked service, or a configured name of this one
+   * at the port where it listens. What the request says of its host is not enough: a page of somebody else, at another
+   * port of this host, could use the passkey and pass on what its device has signed.
    */
   #isExpected({ site, host, origin }: PasskeyPage, passkey: Passkey, { port }: PlainRequest): boolean {
     if (passkey.site === host) return true;
     if (passkey.site.replace(/:\d+$/, "") !== site) return false;
-    const { services = () => [] } = this.#options;
+    const { services = () => [], names = [] } = this.#options;
     const { port: own, protocol } = new URL(origin);
     const ownPort = Number(own || (protocol === "https:" ? 443 : 80));
-    return ownPort === port || services().some(({ url }) => URL.parse(url)?.origin === origin);
+    const isNamed = site === "localhost" || names.includes(site);
+    return (isNamed && ownPort === port) || services().some(({ url }) => URL.parse(url)?.origin === origin);
   }
 
   #full(passkeys: readonly unknown[]): PlainAnswer | undefined {

@@ -7,8 +7,8 @@ import type { PageKeeper } from "../../updater/page/keep-page.ts";
 import type { Status } from "../../updater/report/status.ts";
 import { managedRecordsOf, sourcesOf } from "../../updater/round/managed-records.ts";
 
-/** What the pages of the three services share. */
-export function bringTogether() {
+/** What the pages of the three services share. `names`: under which other machines reach them. */
+export function bringTogether(names: readonly string[]) {
   const [links, shared]: [ServiceLink[], SharedSignIn] = [[], createSharedSignIn()];
   let followed: (() => KnownUpdater) | undefined;
   let examples: readonly Example[] = [];
@@ -36,7 +36,11 @@ export function bringTogether() {
   return {
     /** The pages read them later, when all services have started. */
     links,
-    pagesOf: (own: ServiceName) => ({ shared, services: () => links.filter(({ service }) => service !== own) }),
+    pagesOf: (own: ServiceName) => ({
+      shared,
+      names,
+      services: () => links.filter(({ service }) => service !== own),
+    }),
     /** For the first page. */
     suggest: (commands: readonly Example[]) => {
       examples = commands;

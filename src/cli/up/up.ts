@@ -66,7 +66,7 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     const trial = await prepareTrial(folder, options.interface, io);
     if (trial === undefined) return 2;
     const host = options.host === true ? addressOn(trial.device) : options.host;
-    const together = bringTogether();
+    const together = bringTogether(host === undefined ? [] : [host]);
     const urls = await startServices(options, folder, host, { ...together, ...oidc, log, opened });
     await writeTrialConfig(trial, urls);
     together.suggest(examplesOf(trial, urls, io.program, (path) => path));
@@ -122,7 +122,7 @@ async function startServices(
   },
 ): Promise<Urls> {
   const listenAt = (at: ListenAddress) => (host === undefined ? at : openToOthers(at, host));
-  const shared = { dataFolder, log, names: host === undefined ? [] : [host] };
+  const shared = { dataFolder, log };
   const records = await startRecords({
     ...shared,
     listen: listenAt(options.records),

@@ -31,6 +31,8 @@ export type FirewallConsoleOptions = {
   readonly pages: string | undefined;
   /** The other services that this one knows of. */
   readonly services?: (() => readonly ServiceLink[]) | undefined;
+  /** The names under which people reach this service. */
+  readonly names?: readonly string[] | undefined;
   readonly shared?: SharedSignIn | undefined;
   readonly oidc?: OidcSettings | undefined;
 };
@@ -93,7 +95,7 @@ class ConsoleApi {
     sessions: ReturnType<typeof createSessions>,
     provider: IdentityProvider | undefined,
   ) {
-    const { access, log, now, services, shared } = options;
+    const { access, log, names, now, services, shared } = options;
     this.#options = options;
     this.#people = new PeopleAdmin(access, now);
     const people = this.#signInPeople();
@@ -102,7 +104,7 @@ class ConsoleApi {
     const time = () => now().getTime();
     this.#fewLines = createLineLimit(time, (count) => log.warn({ count }, "console: more requests were refused"));
     const note = (what: string, fields: Readonly<Record<string, unknown>>) => this.#note(what, fields);
-    this.#signIn = createSignIn({ entrance: this.#entrance, people, provider, services, now: time, note });
+    this.#signIn = createSignIn({ entrance: this.#entrance, people, provider, services, names, now: time, note });
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<AccountAnswer | undefined> {

@@ -27,6 +27,8 @@ export type ConsoleOptions = {
   readonly sessions: ConsoleSessions;
   /** The other services that this one knows of. */
   readonly services: (() => readonly ServiceLink[]) | undefined;
+  /** The names under which people reach this service. */
+  readonly names: readonly string[];
   /** An updater in the same process. */
   readonly updater: (() => KnownUpdater | undefined) | undefined;
   readonly signing?: SigningTroubles;
@@ -146,7 +148,7 @@ const createTooFast =
   };
 
 function createAnswering(options: ConsoleOptions) {
-  const { store, sessions, services, updater, signing, guesses, quotas, now, log, readCa } = options;
+  const { store, sessions, services, names, updater, signing, guesses, quotas, now, log, readCa } = options;
   const tooFast = createTooFast(options);
   const tokens = consoleTokens(store, now);
   const overview = createOverview({ store, now, updater: updater ?? (() => undefined), signing });
@@ -155,6 +157,7 @@ function createAnswering(options: ConsoleOptions) {
     people: sessions.people,
     provider: sessions.provider,
     services,
+    names,
     guesses,
     mostPasskeys: quotas?.passkeys,
     challengeKey: () => store.secret("passkey-challenges"),

@@ -22,6 +22,8 @@ export type SignInTools = {
   readonly shared?: SharedSignIn;
   /** The other services, for the switcher of the page. */
   readonly services?: () => readonly ServiceLink[];
+  /** The names under which people reach the page. */
+  readonly names?: readonly string[];
   readonly oidc?: OidcSettings | undefined;
   /** Where passkeys are stored; absent: nowhere, so that there are none. */
   readonly passkeys?: PasskeyStore | undefined;
@@ -33,7 +35,7 @@ export type PageSignIn = ReturnType<typeof openPageSignIn>;
  * Signing in to the updater's page. There is one user, identified by the password alone. Sessions are kept in memory: a
  * restart ends them, a reload of the config does not.
  */
-export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: SignInTools) {
+export function openPageSignIn({ log, now, shared, services, names, oidc, passkeys }: SignInTools) {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
@@ -56,7 +58,7 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
   const owner = async () => pageUser;
   const entrance = new Entrance({ service: "updater", sessions, people, passkeys, owner }, shared);
   const byPassword = () => cachedPeople !== undefined;
-  const signIn = createSignIn({ entrance, people, provider, services, byPassword, now, note });
+  const signIn = createSignIn({ entrance, people, provider, services, names, byPassword, now, note });
   return {
     /** Undefined if the request is not about signing in. */
     answer: async (request: PlainRequest): Promise<PlainAnswer | undefined> =>
