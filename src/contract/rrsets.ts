@@ -194,10 +194,18 @@ export const RrsetsError = Type.Object(
 );
 export type RrsetsError = Static<typeof RrsetsError>;
 
+const notes = Type.Optional(
+  Type.Array(Type.String(), {
+    description: "beyond the original API: what is stored differently than it is written in the zone file",
+  }),
+);
+
 export const answers = {
   zones: Type.Object({ zones: Type.Array(RrsetsZone), meta }),
   zone: Type.Object({ zone: RrsetsZone }),
-  zoneAction: Type.Object({ zone: RrsetsZone, action: WireAction }),
+  zoneAction: Type.Object({ zone: RrsetsZone, action: WireAction, notes }),
+  imported: Type.Object({ action: WireAction, notes }),
+  importPreview: Type.Object({ notes: Type.Array(Type.String()) }),
   zonefile: Type.Object({ zonefile: Type.String() }),
   action: Type.Object({ action: WireAction }),
   actions: Type.Object({ actions: Type.Array(WireAction), meta: Type.Optional(meta) }),
@@ -223,6 +231,30 @@ export const answers = {
   }),
 };
 
+const OwnRecords = Type.Optional(
+  Type.String({
+    description:
+      "beyond the original API: zone or file; whose SOA and NS sets the zone itself has afterwards. Those that the file lacks stay in both cases",
+  }),
+);
+
+const ZoneFile = Type.Object({
+  zonefile: Type.String(),
+  own_records: OwnRecords,
+  other_nameservers: Type.Optional(
+    Type.Boolean({
+      description:
+        "beyond the original API: the file may leave out the service's own nameservers; otherwise that is refused",
+    }),
+  ),
+  merge: Type.Optional(
+    Type.Boolean({
+      description:
+        "beyond the original API: sets that are not in the file stay, those in it keep their labels, and the zone keeps its TTL",
+    }),
+  ),
+});
+
 const RecordInput = Type.Object({ value: Type.String(), comment: Type.Optional(Nullable(Type.String())) });
 const Records = Type.Array(RecordInput, { minItems: 1, maxItems: mostRecords });
 const TtlInput = Type.Optional(Nullable(Ttl));
@@ -245,26 +277,17 @@ export const bodies = {
     primary_nameservers: Type.Optional(Type.Array(PrimaryNameserver)),
     rrsets: Type.Optional(Type.Array(SetInput)),
     zonefile: Type.Optional(Type.String()),
+    own_records: OwnRecords,
   }),
   labels: Type.Object({ labels: Type.Optional(Labels) }),
   primaries: Type.Object({ primary_nameservers: Type.Array(PrimaryNameserver) }),
   zoneProtection: Type.Object({ delete: Type.Optional(Type.Boolean()) }),
   zoneTtl: Type.Object({ ttl: Ttl }),
-  zonefile: Type.Object({
-    zonefile: Type.String(),
-    other_nameservers: Type.Optional(
-      Type.Boolean({
-        description:
-          "beyond the original API: the file may leave out the service's own nameservers; otherwise that is refused",
-      }),
-    ),
-    merge: Type.Optional(
-      Type.Boolean({
-        description:
-          "beyond the original API: sets that are not in the file stay, those in it keep their labels, and the zone keeps its TTL",
-      }),
-    ),
-  }),
+  zonefile: ZoneFile,
+  importPreview: Type.Intersect([
+    ZoneFile,
+    Type.Object({ create: Type.Optional(Type.Boolean({ description: "the zone is to be created with the file" })) }),
+  ]),
   set: SetInput,
   setProtection: Type.Object({ change: Type.Boolean() }),
   setTtl: Type.Object({ ttl: TtlInput }),

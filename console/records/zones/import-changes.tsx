@@ -1,24 +1,25 @@
 import { Radio, Stack, Text } from "@mantine/core";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { typeName } from "../../../src/core/rdata/table.ts";
+import type { OwnSets } from "../../../src/core/zone-file/sets.ts";
 import { shownValue } from "../sets/shown-value.ts";
-import { changesInWords, type OwnRecords, type Preview } from "./preview-import.ts";
+import { changesInWords, type Preview } from "./preview-import.ts";
 
 /** Asked only if the file has such records. */
 export function OwnRecordsChoice(props: {
   readonly preview: Preview | undefined;
-  readonly own: OwnRecords;
-  readonly onChange: (own: OwnRecords) => void;
+  readonly own: OwnSets;
+  readonly onChange: (own: OwnSets) => void;
 }) {
   if (!props.preview?.hasOwn) return null;
   return (
     <Radio.Group
       label="The file has nameservers or a SOA record for the zone itself"
       value={props.own}
-      onChange={(own) => props.onChange(own as OwnRecords)}
+      onChange={(own) => props.onChange(own as OwnSets)}
     >
       <Stack gap={4} mt={4}>
-        <Radio value="keep" label="Keep this service’s nameservers and SOA" />
+        <Radio value="zone" label="Keep this service’s nameservers and SOA" />
         <Radio value="file" label="Take the file’s: right only if those servers answer for the zone" />
       </Stack>
     </Radio.Group>

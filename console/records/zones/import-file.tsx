@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import type { OwnSets } from "../../../src/core/zone-file/sets.ts";
 import { counted } from "../../shared/counted.ts";
 import { Dialog } from "../../shared/dialog.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
@@ -11,11 +12,11 @@ import { type Request, RequestProblem } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { useToast } from "../../shared/toasts/toasts.tsx";
 import { readHistory, writeZone, zonePath } from "../api.ts";
-import { useManyWrite } from "../sets/many/write-many.ts";
 import { useEverySet, useSetsNow } from "../sets/read-sets.ts";
 import { useUndo } from "../sets/use-undo.ts";
 import { ImportChanges, OwnRecordsChoice } from "./import-changes.tsx";
-import { changesInWords, type ImportWay, type OwnRecords, type Preview, previewImport } from "./preview-import.ts";
+import { changesInWords, type ImportWay, type Preview, previewImport } from "./preview-import.ts";
+import { type ImportBody, useTrial } from "./use-trial.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
 /** Merges a zone file into the zone, or replaces all records with it, after a preview of the changes. */
@@ -28,24 +29,15 @@ export function ImportFile(props: {
   const { zone, onDone, onClose } = props;
   const [text, setText] = useState("");
   const [way, setWay] = useState<ImportWay>("merge");
-  const [own, setOwn] = useState<OwnRecords>("keep");
+  const [own, setOwn] = useState<OwnSets>("zone");
   const found = useEverySet(zone);
   const sets = found.data?.sets;
   const preview = usePreview(zone, sets, { text, way, own });
-  const replace = useReplace(zone, sets, onDone);
-  const merge = useManyWrite(zone);
-  const { isPending, error } = way === "merge" ? merge : replace;
-  const write = () => {
-    if (preview === undefined) return;
-    const inWords = changesInWords(preview.changes);
-    if (way === "replace") replace.mutate({ preview, own });
-    else
-      merge.mutate({
-        changes: preview.writes,
-        said: (count) => `Import done: ${count} merged.`,
-        onDone: () => onDone(inWords),
-      });
-  };
+  const body = { zonefile: text, own_records: own, merge: way === "merge" };
+  const isReadable = preview !== undefined && preview.faults.length === 0;
+  const trial = useTrial(zone.name, isReadable && preview.changes.length > 0 ? body : undefined);
+  const faults = isReadable ? trial.faults : (preview?.faults ?? []);
+  const write = useImport(zone, sets, onDone);
   return (
     <Dialog title={`Import into ${nameToUnicode(zone.name)}`} onClose={onClose} size="xl" stays={text !== ""}>
       <Stack gap="sm">
@@ -64,10 +56,17 @@ export function ImportFile(props: {
         <OwnRecordsChoice preview={preview} own={own} onChange={setOwn} />
         {found.isPending && <Loader size="sm" aria-label="Loading the zone" />}
         <Problem error={sets ? null : found.error} retry={() => void found.refetch()} />
-        {preview && <FaultList faults={preview.faults} />}
-        {preview && preview.faults.length === 0 && <ImportChanges preview={preview} count={sets?.length ?? 0} />}
-        <Problem error={error} />
-        <ImportButtons preview={preview} isPending={isPending} onImport={write} onClose={onClose} />
+        <FaultList faults={faults} />
+        {isReadable && faults.length === 0 && <ImportChanges preview={preview} count={sets?.length ?? 0} />}
+        <Problem error={trial.error} retry={() => void trial.refetch()} />
+        <Problem error={write.error} />
+        <ImportButtons
+          preview={preview}
+          isFine={trial.isFine}
+          isPending={write.isPending}
+          onImport={() => preview && write.mutate({ preview, body })}
+          onClose={onClose}
+        />
       </Stack>
     </Dialog>
   );
@@ -75,29 +74,26 @@ export function ImportFile(props: {
 
 function ImportButtons(props: {
   readonly preview: Preview | undefined;
+  /** Whether the service would do it. */
+  readonly isFine: boolean;
   readonly isPending: boolean;
   readonly onImport: () => void;
   readonly onClose: () => void;
 }) {
-  const { preview } = props;
-  const changes = preview?.changes.length ?? 0;
+  const changes = props.preview?.changes.length ?? 0;
   return (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={props.onClose}>
         Cancel
       </Button>
-      <Button
-        onClick={props.onImport}
-        loading={props.isPending}
-        disabled={preview === undefined || preview.faults.length > 0 || changes === 0}
-      >
+      <Button onClick={props.onImport} loading={props.isPending} disabled={changes === 0 || !props.isFine}>
         {changes === 0 ? "Import" : `Import and change ${counted(changes, "set")}`}
       </Button>
     </Group>
   );
 }
 
-type PreviewInput = { readonly text: string; readonly way: ImportWay; readonly own: OwnRecords };
+type PreviewInput = { readonly text: string; readonly way: ImportWay; readonly own: OwnSets };
 
 function usePreview(zone: RrsetsZone, sets: readonly Rrset[] | undefined, { text, way, own }: PreviewInput) {
   const settled = useDeferredValue(text);
@@ -121,10 +117,10 @@ const WayChoice = ({ way, onChange }: { readonly way: ImportWay; readonly onChan
   </Radio.Group>
 );
 
-type ReviewedImport = { readonly preview: Preview; readonly own: OwnRecords };
+type ReviewedImport = { readonly preview: Preview; readonly body: ImportBody };
 
-/** Sends the whole file, if the zone is still as the preview showed it. */
-function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone: (changes: string) => void) {
+/** Sends the file, if the zone is still as the preview showed it. */
+function useImport(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone: (changes: string) => void) {
   const { request } = useSession();
   const queries = useQueryClient();
   const readNow = useSetsNow(zone);
@@ -132,13 +128,10 @@ function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone
   const toast = useToast();
   const undo = useUndo(zone.name);
   return useMutation({
-    mutationFn: async ({ preview: { text: zonefile }, own }: ReviewedImport) => {
+    mutationFn: async ({ body }: ReviewedImport) => {
       const now = await readFirst(readNow());
       if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
-      await writeZone(request, "POST", `${zonePath(zone.name)}/actions/import_zonefile`, {
-        zonefile,
-        ...(own === "file" && { other_nameservers: true }),
-      });
+      await writeZone(request, "POST", `${zonePath(zone.name)}/actions/import_zonefile`, body);
       return now && (await onlyWriteSince(request, zone.name, now.asOf).catch(() => undefined));
     },
     onSuccess: async (serial, done) => {

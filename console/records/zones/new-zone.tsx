@@ -6,11 +6,13 @@ import { parseZoneName } from "../../../src/core/names/name.ts";
 import { parseTyped } from "../../../src/core/names/unicode.ts";
 import { faultInWords } from "../../../src/core/result.ts";
 import { finish } from "../../../src/core/steps.ts";
+import type { OwnSets } from "../../../src/core/zone-file/sets.ts";
 import { findingZoneName } from "../../../src/core/zone-file/zone-name.ts";
 import { FormDialog } from "../../shared/form-dialog.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { ImportChanges, OwnRecordsChoice } from "./import-changes.tsx";
-import { type OwnRecords, previewImport } from "./preview-import.ts";
+import { previewImport } from "./preview-import.ts";
+import { useTrial } from "./use-trial.ts";
 import { zoneAddress } from "./zone-address.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
@@ -19,20 +21,21 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [withFile, setWithFile] = useState(false);
   const [file, setFile] = useState("");
-  const [own, setOwn] = useState<OwnRecords>("keep");
+  const [own, setOwn] = useState<OwnSets>("zone");
   const [tried, setTried] = useState(false);
 
   const name = readName(typed);
   const zone = name.ok ? name.value : undefined;
-  const preview = usePreview(withFile ? file : "", zone, own);
-  const create = useCreateZone((made) => (withFile ? previewNew(file, made, own).text : undefined));
+  const content = withFile ? { zonefile: file, own_records: own } : undefined;
+  const { preview, faults } = useTried(content, zone);
+  const create = useCreateZone(content);
   const takeFile = (text: string) => {
     setFile(text);
     if (typed === "") setTyped(finish(findingZoneName(text)) ?? "");
   };
   const submit = () => {
     setTried(true);
-    if (zone !== undefined && (preview?.faults ?? []).length === 0) create.mutate(zone);
+    if (zone !== undefined && faults.length === 0) create.mutate(zone);
   };
   return (
     <FormDialog
@@ -62,8 +65,8 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         <>
           <FileInput text={file} onText={takeFile} />
           <OwnRecordsChoice preview={preview} own={own} onChange={setOwn} />
-          {preview && <FaultList faults={preview.faults} />}
-          {preview && preview.faults.length === 0 && <ImportChanges preview={preview} count={0} />}
+          <FaultList faults={faults} />
+          {preview && faults.length === 0 && <ImportChanges preview={preview} count={0} />}
         </>
       )}
       <Text size="xs" c="dimmed">
@@ -73,22 +76,28 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function usePreview(file: string, zone: string | undefined, own: OwnRecords) {
-  const settled = useDeferredValue(file);
-  return useMemo(
+type Content = { readonly zonefile: string; readonly own_records: OwnSets };
+
+/** What the file would create, and why that would be refused. */
+function useTried(content: Content | undefined, zone: string | undefined) {
+  const { zonefile = "", own_records: own } = content ?? {};
+  const settled = useDeferredValue(zonefile);
+  const preview = useMemo(
     () => (zone !== undefined && settled.trim() !== "" ? previewNew(settled, zone, own) : undefined),
     [zone, settled, own],
   );
+  const isReadable = preview !== undefined && preview.faults.length === 0;
+  const trial = useTrial(zone, isReadable && content ? { ...content, create: true } : undefined);
+  return { preview, faults: isReadable ? trial.faults : (preview?.faults ?? []) };
 }
 
-/** `fileFor`: the zone file to send, if there is one. */
-function useCreateZone(fileFor: (zone: string) => string | undefined) {
+/** `content`: the zone file to send, if there is one. */
+function useCreateZone(content: Content | undefined) {
   const { request } = useSession();
   const queries = useQueryClient();
   const [, navigate] = useLocation();
   return useMutation({
-    mutationFn: (made: string) =>
-      request("POST", "/v1/zones", { name: made, mode: "primary", zonefile: fileFor(made) }),
+    mutationFn: (made: string) => request("POST", "/v1/zones", { name: made, mode: "primary", ...content }),
     onSuccess: async (_answer, made) => {
       await queries.invalidateQueries({ queryKey: ["zones"] });
       navigate(`${zoneAddress(made)}?setup`);
@@ -113,5 +122,5 @@ const FileInput = ({ text, onText }: { readonly text: string; readonly onText: (
 const readName = (text: string) => parseTyped(parseZoneName, text.trim().toLowerCase());
 
 /** A new zone has no records yet; the service adds its own SOA and NS records if the file has none. */
-const previewNew = (text: string, name: string, own: OwnRecords) =>
+const previewNew = (text: string, name: string, own: OwnSets | undefined) =>
   previewImport(text, { name, ttl: undefined, nameservers: [] }, [], "replace", own);

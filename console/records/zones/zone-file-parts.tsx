@@ -1,12 +1,11 @@
 import { Alert, Button, FileButton as MantineFileButton } from "@mantine/core";
 import { useRef } from "react";
-import { type Fault, faultInWords } from "../../../src/core/result.ts";
 import { counted } from "../../shared/counted.ts";
 
 const shown = 20;
 
 /** The first faults of a file, each with its line. */
-export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
+export function FaultList({ faults }: { readonly faults: readonly string[] }) {
   if (faults.length === 0) return null;
   return (
     <Alert
@@ -18,9 +17,7 @@ export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
     >
       <ul style={{ margin: 0, paddingLeft: "1.25rem" }}>
         {faults.slice(0, shown).map((fault) => (
-          <li key={`${fault.where} ${fault.message}`}>
-            {fault.where}: {faultInWords(fault)}
-          </li>
+          <li key={fault}>{fault}</li>
         ))}
       </ul>
       {faults.length > shown && `and ${faults.length - shown} more`}

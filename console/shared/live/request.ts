@@ -2,11 +2,14 @@
 export class RequestProblem extends Error {
   readonly status: number;
   readonly code: string;
+  /** Each place in the request that has a fault, with what is wrong there. */
+  readonly faults: readonly string[];
 
-  constructor(status: number, message: string, code = "") {
+  constructor(status: number, message: string, code = "", faults: readonly string[] = []) {
     super(message);
     this.status = status;
     this.code = code;
+    this.faults = faults;
   }
 }
 
@@ -80,11 +83,13 @@ export function noAnswer(method: Method, signedIn: boolean): string {
 export const signedOut = (method: Method): string =>
   method === "GET" ? "You were signed out." : "You were signed out before this was saved. Send it again.";
 
+type Field = { readonly name: string; readonly messages?: readonly string[] };
+
 type ErrorBody = {
   readonly error?: {
     readonly code?: string;
     readonly message?: string;
-    readonly details?: { readonly fields?: readonly { readonly messages?: readonly string[] }[] } | null;
+    readonly details?: { readonly fields?: readonly Field[] } | null;
   };
   readonly message?: string;
 };
@@ -97,8 +102,10 @@ export async function problemOf(response: Response, silent: string): Promise<Req
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const bare = awayStatus.includes(response.status) ? silent : `The service responded with status ${response.status}.`;
   const message = body.error?.message ?? body.message ?? bare;
-  const advice = (body.error?.details?.fields ?? [])
-    .flatMap(({ messages = [] }) => messages)
-    .filter((each) => !message.includes(each));
-  return new RequestProblem(response.status, [message, ...new Set(advice)].join("; "), body.error?.code);
+  const fields = body.error?.details?.fields ?? [];
+  const faults = fields.flatMap(({ name, messages = [] }) =>
+    messages.length > 0 ? [`${name}: ${messages.join("; ")}`] : [],
+  );
+  const advice = fields.flatMap(({ messages = [] }) => messages).filter((each) => !message.includes(each));
+  return new RequestProblem(response.status, [message, ...new Set(advice)].join("; "), body.error?.code, faults);
 }

@@ -1,14 +1,13 @@
 import { largestZoneFile, lowestTtl } from "../../contract/rrsets-limits.ts";
-import { apex } from "../../core/names/name.ts";
 import { nameToUnicode } from "../../core/names/unicode.ts";
 import { typeName } from "../../core/rdata/table.ts";
-import { checkNewSets } from "../../core/records/check-new-sets.ts";
-import { faultInWords } from "../../core/result.ts";
 import { finish } from "../../core/steps.ts";
-import { findingClashes } from "../../core/zone-file/clashes.ts";
+import { atLine } from "../../core/zone-file/entries.ts";
+import { withHigherTtls } from "../../core/zone-file/higher-ttls.ts";
 import type { ZoneMarks } from "../../core/zone-file/marks.ts";
 import { parseZoneFile } from "../../core/zone-file/parse.ts";
 import { type PrintableSet, printingZoneFile } from "../../core/zone-file/print.ts";
+import { isOwnSet } from "../../core/zone-file/sets.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { call, type ManageOptions, type RecordsApi, Refused, write, zonePath } from "./records-api.ts";
@@ -57,25 +56,27 @@ export async function importZone(
   io: CommandIo,
 ): Promise<ZoneImport> {
   const { name: zone, left } = there;
+  const { ttl, sets, raised } = withHigherTtls(there, lowestTtl);
+  const fitting: Content = { ...(there.marks && { marks: there.marks }), ttl, sets };
+  let sent: ImportRequest | undefined;
   try {
     const before = await call(api, "GET", `${zonePath(zone)}/zonefile?labels=true`, { expected: [404] });
     const isNew = before.status === 404;
     const here = isNew ? undefined : readExport(String(before.body.zonefile), zone);
-    const { content: fitting, raised } = withHigherTtls(there, lowestTtl);
     const brought = options.fileNameservers ? fitting : { ...fitting, sets: fitting.sets.filter(isNotOwn) };
     const wanted = here === undefined ? brought : combined(here, brought, options.merge === true);
-    const because = faultsIn(here, wanted);
-    const marks = marksNote(here, wanted);
-    const notes = [...there.notes, ...raised, ...defaultNote(here, wanted), ...marks, ...unsignedNote(here, there)];
-    const common = { zone, notes, left, sets: brought.sets.length };
-    if (because !== undefined) return { ...common, state: "failed", difference: undefined, because };
+    const changes = [...defaultNote(here, wanted), ...marksNote(here, wanted)];
+    const notes = [...there.notes, ...raised, ...changes, ...unsignedNote(here, there)];
     const difference = differenceOf(here ?? { ttl: undefined, sets: [] }, wanted);
-    const isEqual = !isNew && marks.length === 0 && Object.values(difference).every((count) => count === 0);
-    if (options.yes === true && !isEqual) await writeZone(api, zone, wanted, { isNew, options, io });
-    return { ...common, state: isNew ? "new" : isEqual ? "equal" : "different", difference, because };
+    const isEqual = !isNew && changes.length === 0 && Object.values(difference).every((count) => count === 0);
+    sent = { zone, isNew, body: bodyOf(wanted, zone, options) };
+    if (!isEqual) await (options.yes === true ? writeZone : tryWrite)(api, sent, io);
+    const state = isNew ? "new" : isEqual ? "equal" : "different";
+    return { zone, notes, left, sets: brought.sets.length, state, difference, because: undefined };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    return { ...failedImport(zone, error.message), sets: there.sets.length, left };
+    const notes = [...there.notes, ...raised];
+    return { ...failedImport(zone, refusalOf(error, sent)), notes, left, sets: there.sets.length };
   }
 }
 
@@ -97,7 +98,7 @@ function readExport(text: string, zone: string): Content {
 
 const keyOf = ({ owner, type }: PrintableSet): string => `${owner} ${type}`;
 
-const isNotOwn = ({ owner, type }: PrintableSet): boolean => owner !== apex || (type !== "SOA" && type !== "NS");
+const isNotOwn = (set: PrintableSet): boolean => !isOwnSet(set);
 
 /**
  * What the zone has afterwards: in a merge, everything that is not brought stays; otherwise only its SOA and NS sets do
@@ -124,29 +125,6 @@ const withOwnTtls = ({ ttl: before, sets }: Content, ttl: number | undefined): r
     ? sets
     : sets.map((set) => ({ ...set, ttl: set.ttl ?? before }));
 
-/** The record-set API has no shorter ones. */
-function withHigherTtls(
-  { marks = {}, ttl, sets }: Content,
-  lowest: number,
-): { readonly content: Content; readonly raised: readonly string[] } {
-  const low = sets.filter((set) => set.ttl !== null && set.ttl < lowest);
-  const isDefaultLow = ttl !== undefined && ttl < lowest;
-  if (low.length === 0 && !isDefaultLow) return { content: { ttl, marks, sets }, raised: [] };
-  const names = [
-    ...(isDefaultLow ? ["the default"] : []),
-    ...low.map(({ owner, type }) => `${owner} ${typeName(type)}`),
-  ];
-  const shown = names.length > mostNamed ? [...names.slice(0, mostNamed), `${names.length - mostNamed} more`] : names;
-  const content = {
-    ttl: ttl && Math.max(ttl, lowest),
-    marks,
-    sets: sets.map((set) => (set.ttl === null ? set : { ...set, ttl: Math.max(set.ttl, lowest) })),
-  };
-  return { content, raised: [`TTLs below ${lowest} seconds are raised to ${lowest}: ${shown.join(", ")}`] };
-}
-
-const mostNamed = 5;
-
 const defaultNote = (here: Content | undefined, { ttl }: Content): readonly string[] =>
   here === undefined || here.ttl === ttl ? [] : [`its default TTL changes from ${here.ttl} to ${ttl} seconds`];
 
@@ -164,37 +142,52 @@ const unsignedNote = (here: Content | undefined, { marks }: Content): readonly s
       ]
     : [];
 
-/** What the service would refuse, so that a preview promises nothing else. */
-function faultsIn(here: Content | undefined, { sets }: Content): string | undefined {
-  const fileSets = sets.map((set) => ({
-    ...set,
-    records: set.records.map((record) => ({ value: record.rdata, ...record, line: 0 })),
-  }));
-  const clashes = finish(findingClashes(fileSets)).map((fault) => faultInWords(fault));
-  const refused = checkNewSets(here?.sets ?? [], sets).map((fault) => `${fault.where}: ${faultInWords(fault)}`);
-  const faults = [...clashes, ...refused];
-  return faults.length === 0 ? undefined : faults.slice(0, mostNamed).join("; ");
+type ImportRequest = {
+  readonly zone: string;
+  readonly isNew: boolean;
+  readonly body: { readonly zonefile: string };
+};
+
+function bodyOf(content: Content, zone: string, { fileNameservers, merge }: ImportOptions): ImportRequest["body"] {
+  const own = { ...(fileNameservers && { other_nameservers: true }), ...(merge && { merge: true }) };
+  return { zonefile: printed(content, zone), ...own };
 }
 
-async function writeZone(
-  api: RecordsApi,
-  zone: string,
-  content: Content,
-  { isNew, options, io }: { readonly isNew: boolean; readonly options: ImportOptions; readonly io: CommandIo },
-): Promise<void> {
-  const zonefile = printed(content, zone);
+function assertSendable(api: RecordsApi, { body: { zonefile } }: ImportRequest): void {
   if (zonefile.length > largestZoneFile && !api.isLocal) throw new Refused(413, { error: { message: tooLarge } });
+}
+
+/** The write as a trial. Hetzner has none. */
+async function tryWrite(api: RecordsApi, request: ImportRequest): Promise<void> {
+  assertSendable(api, request);
+  const body = { ...request.body, ...(request.isNew && { create: true }) };
+  await call(api, "POST", `${zonePath(request.zone)}/zonefile/preview`, { body, expected: [404] });
+}
+
+async function writeZone(api: RecordsApi, request: ImportRequest, io: CommandIo): Promise<void> {
+  assertSendable(api, request);
+  const { zone, isNew, body } = request;
   if (isNew) {
-    const isOurs = await createZone(api, { name: zone, mode: "primary", zonefile }, io);
+    const isOurs = await createZone(api, { name: zone, mode: "primary", zonefile: body.zonefile }, io);
     if (!isOurs) throw new Refused(409, { error: { message: "it was created meanwhile; repeat the command" } });
     return;
   }
-  const own = { ...(options.fileNameservers && { other_nameservers: true }), ...(options.merge && { merge: true }) };
-  await write(api, "POST", `${zonePath(zone)}/actions/import_zonefile`, {
-    body: { zonefile, ...own },
-    signal: io.signal,
-  });
+  await write(api, "POST", `${zonePath(zone)}/actions/import_zonefile`, { body, signal: io.signal });
 }
+
+/** Nobody sees the lines of the file that was sent, so their sets are named. */
+function refusalOf({ message, fields }: Refused, sent: ImportRequest | undefined): string {
+  if (sent === undefined || fields.length === 0) return message;
+  const read = parseZoneFile(sent.body.zonefile, sent.zone);
+  const sets = read.ok ? read.value.sets : [];
+  const places = new Map(sets.map((set) => [atLine(set.records[0]?.line ?? 0), `${set.owner} ${typeName(set.type)}`]));
+  const texts = fields.map(({ name, messages }) => `${places.get(name) ?? name}: ${messages.join("; ")}`);
+  return texts.length > mostNamed
+    ? [...texts.slice(0, mostNamed), `${texts.length - mostNamed} more`].join("; ")
+    : texts.join("; ");
+}
+
+const mostNamed = 5;
 
 const tooLarge = `as a zone file it has more than ${largestZoneFile / 1024 / 1024} MiB; import it on the machine of the service, with --data`;
 

@@ -37,18 +37,23 @@ export const zonePath = (zone: string): string => `/zones/${encodeURIComponent(z
 /** The service refused a call; the message is its own. */
 export class Refused extends Error {
   readonly status: number;
+  readonly fields: readonly { readonly name: string; readonly messages: readonly string[] }[];
   constructor(status: number, body: JsonFields) {
     const error = isObject(body.error) ? body.error : {};
-    const fields = isObject(error.details) && Array.isArray(error.details.fields) ? error.details.fields : [];
-    const details: readonly string[] = fields.flatMap((field) =>
-      isObject(field) && Array.isArray(field.messages) ? field.messages.map(String) : [],
+    const listed = isObject(error.details) && Array.isArray(error.details.fields) ? error.details.fields : [];
+    const fields = listed.flatMap((field) =>
+      isObject(field) && Array.isArray(field.messages)
+        ? [{ name: String(field.name), messages: field.messages.map(String) }]
+        : [],
     );
+    const details = fields.flatMap(({ messages }) => messages);
     const message = typeof error.message === "string" ? error.message : `the service answered ${status}`;
     // moor's own details repeat the message, and say what to do.
     const rest = details.filter((detail) => !message.includes(detail));
     const joint = rest.length < details.length ? "; " : ": ";
     super(rest.length > 0 ? `${message}${joint}${rest.join("; ")}` : message);
     this.status = status;
+    this.fields = fields;
   }
 }
 

@@ -120,7 +120,9 @@ describe("all zones", () => {
     };
     const into = (flags: string) => moor(`zone import ${copy}/example.org.zone --data data --file-nameservers${flags}`);
     change("example.org.zone", /env=prod/, "env=test");
-    const shown = await into("");
+    // A set of the zone is protected, which only a merge leaves alone.
+    expect((await into("")).out).toMatch(/not done: \*\.a TXT: .* protected/);
+    const shown = await into(" --merge");
     expect(shown.out).toMatch(/example\.org +different/);
     expect(shown.out).toMatch(/the labels or the protection of the zone change/);
     change("example.org.zone", /env=test/, "env=prod");
@@ -160,5 +162,50 @@ describe("all zones", () => {
     ["zone import data --data data", 1, /data has no files that end in \.zone/],
   ])("says what is missing: moor %s", async (line, code, said) => {
     expect(await moor(line)).toMatchObject({ code, out: "", err: expect.stringMatching(said) });
+  });
+});
+
+describe("a preview", () => {
+  const lines = (name: string, more: readonly string[]) => {
+    write(name, [`$ORIGIN ${name}.`, "$TTL 600", ...more]);
+    return `zone import files/${name} --data data`;
+  };
+
+  it("of a change of the default TTL alone shows it, and the import makes it", async () => {
+    const into = lines("ttl.example", ["www 300 A 192.0.2.1"]);
+    expect((await moor(`${into} --yes`)).out).toMatch(/imported/);
+    expect((await moor(into)).out).toMatch(/is equal/);
+    const changed = lines("ttl.example", ["www 300 A 192.0.2.1"]);
+    writeFileSync(join(folder, "files", "ttl.example"), "$ORIGIN ttl.example.\n$TTL 900\nwww 300 A 192.0.2.1\n");
+    const { out } = await moor(changed);
+    expect(out).toMatch(/ttl\.example +different/);
+    expect(out).toMatch(/default TTL changes from 600 to 900/);
+    expect((await moor(`${changed} --yes`)).out).toMatch(/imported/);
+    expect((await moor("zone export ttl.example --data data")).out).toMatch(/^\$TTL\t900$/m);
+  });
+
+  it.each([
+    ["clash.example", ["a CNAME b", "a A 192.0.2.1"], /clash\.example +not done: .*a (CNAME|A): .*/],
+    ["moor.invalid", ["www A 192.0.2.1"], /moor\.invalid +not done: /],
+    ["below.reverse.example", ["@ CNAME other.example."], /not done: .*@ CNAME: /],
+  ])("says what the import would be refused for: %s", async (name, sets, said) => {
+    const into = lines(name, sets);
+    const [shown, written] = [await moor(into), await moor(`${into} --yes`)];
+    expect(shown).toMatchObject({ code: 1, out: expect.stringMatching(said) });
+    const because = (out: string) => /not done: [^\n]*/.exec(out)?.[0].trim();
+    expect(because(shown.out)).toBe(because(written.out));
+    expect(because(shown.out)).not.toMatch(/line \d/);
+    expect((await moor("zone list --data data")).out).not.toContain(name);
+  });
+
+  it("names a set that is protected, and writes nothing", async () => {
+    const into = lines("kept.example", ["; moor: www A protected", "www A 192.0.2.1"]);
+    await moor(`${into} --yes`);
+    write("kept.example", ["$ORIGIN kept.example.", "$TTL 600", "www A 192.0.2.2"]);
+    for (const flag of ["", " --merge"]) {
+      const { code, out } = await moor(`${into}${flag}`);
+      expect([code, out]).toEqual([1, expect.stringMatching(/not done: .*protected/)]);
+      expect((await moor(`${into}${flag} --yes`)).out).toMatch(/not done: .*protected/);
+    }
   });
 });

@@ -37,7 +37,7 @@ export function* checkingZone(sets: readonly RRset[]): Steps<readonly Fault[]> {
   return [...(yield* checkingOwners(sets, (set) => set)), ...checkSoaExists(sets)];
 }
 
-export const checkSoaExists = (sets: readonly RRset[]): readonly Fault[] =>
+const checkSoaExists = (sets: readonly RRset[]): readonly Fault[] =>
   sets.some((set) => set.type === "SOA" && set.owner === apex) ? [] : [soaMissing];
 
 const soaMissing: Fault = {

@@ -1,3 +1,4 @@
+import { apex } from "../names/name.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
@@ -13,6 +14,13 @@ export type FileSet = SetMarks & {
   readonly ttl: number | null;
   readonly records: readonly FileRecord[];
 };
+
+/** The sets that every zone has, and that a file from elsewhere has of its own. */
+export const isOwnSet = ({ owner, type }: { readonly owner: string; readonly type: string }): boolean =>
+  owner === apex && (type === "SOA" || type === "NS");
+
+/** Whose SOA and NS sets a zone has after an import: its own, or those that the file has. */
+export type OwnSets = "zone" | "file";
 
 export type FileRecord = {
   /** As written, or canonical if it would mean something else outside the file. */

@@ -3,6 +3,7 @@ import type { Network } from "../../core/addresses/network.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
+import type { OwnSets } from "../../core/zone-file/sets.ts";
 import type { Action, PrimaryServer, RecordInZone, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import type { NotDone } from "../queries/permitted-view.ts";
 import type { IdempotencyKey } from "../store/port.ts";
@@ -73,7 +74,7 @@ export type NewZoneDraft = {
   /** The initial content of a primary zone; absent: only its SOA record. */
   readonly content?:
     | { readonly kind: "sets"; readonly sets: readonly (SetDraft & { readonly name: string; readonly type: string })[] }
-    | { readonly kind: "file"; readonly text: string }
+    | { readonly kind: "file"; readonly text: string; readonly own?: OwnSets | undefined }
     /** From a provider, whose nameservers stay. */
     | { readonly kind: "taken"; readonly sets: readonly RRset[]; readonly ttl: number | undefined };
   /** As in `Command`. */

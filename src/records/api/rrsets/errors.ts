@@ -38,7 +38,9 @@ function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {
   if (codes.has("zone-is-secondary")) return errorAnswer(422, "incorrect_zone_mode", "zone is in secondary mode");
   if (codes.has("zone-is-primary")) return errorAnswer(422, "incorrect_zone_mode", "zone is in primary mode");
   if (codes.has("zone-locked")) return errorAnswer(423, "protected", "Zone is delete protected");
-  if (codes.has("set-locked")) return errorAnswer(423, "protected", "RRSet(s) is/are change protected");
+  const locked = faults.filter(({ code }) => code === "set-locked");
+  if (locked.length > 0)
+    return errorAnswer(423, "protected", "RRSet(s) is/are change protected", { fields: fieldsOf(locked) });
   const conflict = faults.find(({ code }) => code === "serial-moved" || code === "changed-since");
   if (conflict) return errorAnswer(409, "conflict", inWords(conflict));
   const quota = faults.find(({ code }) => code === "over-quota");
@@ -54,13 +56,15 @@ function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {
 const mostFaults = 20;
 
 function invalidInput(faults: readonly Fault[]): ErrorAnswer {
-  const some = faults.slice(0, mostFaults);
-  const fields = [...Map.groupBy(some, (fault) => fault.where)].map(([name, group]) => ({
+  const messages = new Set(faults.slice(0, mostFaults).map(inWords));
+  return errorAnswer(422, "invalid_input", [...messages].join("; "), { fields: fieldsOf(faults) });
+}
+
+const fieldsOf = (faults: readonly Fault[]) =>
+  [...Map.groupBy(faults.slice(0, mostFaults), (fault) => fault.where)].map(([name, group]) => ({
     name,
     messages: group.flatMap(({ message, todo }) => (todo === undefined ? [message] : [message, todo])),
   }));
-  return errorAnswer(422, "invalid_input", [...new Set(some.map(inWords))].join("; "), { fields });
-}
 
 /** Messages about fields have no subject, so that the field can be put before them: `ttl is too small`. */
 const inWords = ({ code, where, message }: Fault): string => (code === "bad-input" ? `${where} ${message}` : message);

@@ -12,7 +12,7 @@ import { routesOf } from "../shared/route.ts";
 import { act, readNothing, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { previewToWire, providerToWire, publicationToWire, setStateToWire } from "./front-wire.ts";
-import { type BodyFields, flagAt, isGiven, readBody, textAt } from "./input.ts";
+import { type BodyFields, choiceAt, flagAt, isGiven, readBody, textAt } from "./input.ts";
 import { oneTextAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 
 const route = routesOf("providers");
@@ -225,19 +225,6 @@ const noZone = errorAnswer(404, "not_found", "Zone not found");
 
 const driftAt = (fields: BodyFields, faults: Fault[]): DriftRule | undefined =>
   choiceAt(fields, "drift", ["ask", "ours"] as const, faults);
-
-function choiceAt<T extends string>(
-  fields: BodyFields,
-  key: string,
-  choices: readonly T[],
-  faults: Fault[],
-): T | undefined {
-  const value = fields[key];
-  if (!isGiven(value)) return undefined;
-  const validChoice = choices.find((choice) => choice === value);
-  if (validChoice === undefined) faults.push(badInput(key, `must be one of ${choices.join(", ")}`));
-  return validChoice;
-}
 
 /** A shorter interval would be a burden for the provider. */
 const shortestReads = 60;

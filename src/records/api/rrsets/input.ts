@@ -44,8 +44,24 @@ export function zoneFromBody(fields: BodyFields, faults: Fault[]): NewZoneDraft 
     labels: labelsAt(fields, faults) ?? {},
     locked: lockAt(fields, "delete"),
     primaries: mode === "secondary" && isGiven(fields.primary_nameservers) ? primariesAt(fields, faults) : [],
-    content: file === "" ? { kind: "sets", sets } : { kind: "file", text: file },
+    content: file === "" ? { kind: "sets", sets } : { kind: "file", text: file, own: ownSetsAt(fields, faults) },
   };
+}
+
+export const ownSetsAt = (fields: BodyFields, faults: Fault[]) =>
+  choiceAt(fields, "own_records", ["zone", "file"] as const, faults);
+
+export function choiceAt<T extends string>(
+  fields: BodyFields,
+  key: string,
+  choices: readonly T[],
+  faults: Fault[],
+): T | undefined {
+  const value = fields[key];
+  if (!isGiven(value)) return undefined;
+  const validChoice = choices.find((choice) => choice === value);
+  if (validChoice === undefined) faults.push(badInput(key, `must be one of ${choices.join(", ")}`));
+  return validChoice;
 }
 
 export const setFromBody = (fields: BodyFields, faults: Fault[], where = "") => {

@@ -12,7 +12,17 @@ import { routesOf } from "../shared/route.ts";
 import { sendParts } from "../shared/send-parts.ts";
 import { act, type ReadBodyFields, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { flagAt, isGiven, labelsAt, primariesAt, textAt, ttlAt, zoneFromBody } from "./input.ts";
+import {
+  type BodyFields,
+  flagAt,
+  isGiven,
+  labelsAt,
+  ownSetsAt,
+  primariesAt,
+  textAt,
+  ttlAt,
+  zoneFromBody,
+} from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type QueryFields } from "./paging.ts";
 import { zoneToWire } from "./wire.ts";
@@ -28,7 +38,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       act(request, reply, {
         read: zoneFromBody,
         run: (draft, idempotency) => service.createZone(request.actor, draft, idempotency),
-        answerOf: zoneAnswer(service),
+        answerOf: async (created) => ({ ...(await zoneAnswer(service)(created)), ...notesOf(created) }),
       }),
   );
   const labelling = route("Replace the labels of a zone", { body: bodies.labels, response: { 200: answers.zone } });
@@ -146,19 +156,55 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
       return ttlAt(fields, faults) ?? 0;
     }, service.changeZoneTtl),
   );
+  importRoutes(api, service);
+}
+
+function importRoutes(api: FastifyInstance, service: RecordService): void {
+  const large = { largeBody: true };
   api.post(
-    `${path}/import_zonefile`,
-    { ...options("Replace all record sets with a zone file", bodies.zonefile), config: { largeBody: true } },
-    handler(
-      (fields, faults) => ({
-        text: textAt(fields, "zonefile", faults),
-        otherServers: isGiven(fields.other_nameservers) && flagAt(fields, "other_nameservers", faults),
-        merge: isGiven(fields.merge) && flagAt(fields, "merge", faults),
-      }),
-      service.importFile,
+    "/zones/:z/actions/import_zonefile",
+    route(
+      "Replace all record sets with a zone file",
+      { body: bodies.zonefile, response: { 201: answers.imported } },
+      large,
     ),
+    (request, reply) =>
+      act(request, reply, {
+        read: fileAt,
+        run: (file, idempotency) => service.importFile(request.actor, zoneAt(request), file, idempotency),
+        answerOf: notesOf,
+      }),
+  );
+  // Refused as the write is, but writes nothing.
+  api.post(
+    "/zones/:z/zonefile/preview",
+    route("Try an import", { body: bodies.importPreview, response: { 200: answers.importPreview } }, large),
+    (request, reply) =>
+      act(request, reply, {
+        read: (fields, faults) => ({ ...fileAt(fields, faults), create: flagIn(fields, "create", faults) }),
+        run: async ({ create, ...file }) => {
+          const key = zoneAt(request);
+          if (!create || !("name" in key)) return await service.importFile(request.actor, key, file, { isTrial: true });
+          const content = { kind: "file", text: file.text, own: file.own } as const;
+          return await service.createZone(request.actor, { name: key.name, content, isTrial: true });
+        },
+        status: () => 200,
+        answerOf: ({ notes = [] }) => ({ notes }),
+      }),
   );
 }
+
+const flagIn = (fields: BodyFields, name: string, faults: Fault[]): boolean =>
+  isGiven(fields[name]) && flagAt(fields, name, faults);
+
+const fileAt = (fields: BodyFields, faults: Fault[]) => ({
+  text: textAt(fields, "zonefile", faults),
+  otherServers: flagIn(fields, "other_nameservers", faults),
+  merge: flagIn(fields, "merge", faults),
+  own: ownSetsAt(fields, faults),
+});
+
+const notesOf = ({ notes = [] }: { readonly notes?: readonly string[] }) => (notes.length > 0 ? { notes } : {});
 
 function zoneQueryAt(query: QueryFields, faults: Fault[]) {
   const paging = pagingAt(query, 50, faults);

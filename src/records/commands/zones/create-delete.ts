@@ -91,7 +91,7 @@ const zoneLocked = (name: string): Fault => ({
   todo: "remove its protection first",
 });
 
-export const setsLocked: Fault = {
+const setsLocked: Fault = {
   code: "set-locked",
   where: "zone",
   message: "some record sets of the zone are protected against changes",
@@ -151,12 +151,12 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
 /** The sets of a file, with the labels that it names. Records that the zone already has keep their spelling. */
 export function* importedSets(
   { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
-  file: ZoneFile,
+  inFile: ZoneFile["sets"],
   { now, newId }: { readonly now: Instant; readonly newId: (i: number) => string },
 ): Steps<readonly RRset[]> {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   let made = 0;
-  return yield* mapInSteps(file.sets, ({ owner, type, ttl, records, labels, locked }): RRset => {
+  return yield* mapInSteps(inFile, ({ owner, type, ttl, records, labels, locked }): RRset => {
     const old = before.get(setKey(owner, type));
     const spelled = new Map(old?.records.map((record) => [record.rdata, record.value]));
     const values = records.map(({ value, rdata, comment }) => {

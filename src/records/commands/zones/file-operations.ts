@@ -4,7 +4,7 @@ import type { Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
 import { printingParts, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
-import { placeInFile } from "../../../core/zone-file/sets.ts";
+import { type OwnSets, placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import type { ZoneKey } from "../../model.ts";
@@ -19,8 +19,8 @@ import {
 } from "../../queries/permitted-view.ts";
 import { zoneFaults } from "../edit/check-write.ts";
 import type { IdempotencyOption, Written } from "../requests.ts";
-import { earlierWritten, outcomeWithZone, runLongCommand, writeObstacle } from "../write.ts";
-import { type ImportManner, importFileRule } from "./import-file.ts";
+import { earlierWritten, outcomeWithZone, runLongCommand, toWritten, writeObstacle } from "../write.ts";
+import { type ImportDone, type ImportManner, importFileRule } from "./import-file.ts";
 import type { LargeFiles } from "./large-files.ts";
 
 type FileToImport = {
@@ -29,7 +29,11 @@ type FileToImport = {
   readonly otherServers: boolean;
   /** Sets that are not in the file stay. */
   readonly merge: boolean;
+  /** Undefined: those of the file, which must have them. */
+  readonly own?: OwnSets | undefined;
 };
+
+type ImportOptions = IdempotencyOption & { readonly isTrial?: boolean };
 
 export function zoneFileOperations(options: RecordServiceOptions, permittedView: PermittedView, tools: FileTools) {
   const { nameservers, mostRecords } = options;
@@ -41,16 +45,16 @@ export function zoneFileOperations(options: RecordServiceOptions, permittedView:
 
     /**
      * Labels that the file does not name are lost, except by a merge; records that are in the file again keep their
-     * ids.
+     * ids. A trial is refused for the reasons of the import, and writes nothing.
      */
     importFile: (
       actor: Actor,
       key: ZoneKey,
-      { text, otherServers, merge }: FileToImport,
-      idempotency?: IdempotencyOption,
-    ): Promise<Written> => {
-      const kept = otherServers ? undefined : nameservers.map((server) => `${server}.`);
-      return importBy({ kind: "rrsets", nameservers: kept, merge }, actor, key, text, idempotency);
+      { text, otherServers, merge, own }: FileToImport,
+      how?: ImportOptions,
+    ): Promise<Written<ImportDone>> => {
+      const kept = otherServers || own === "file" ? undefined : nameservers.map((server) => `${server}.`);
+      return importBy({ kind: "rrsets", nameservers: kept, merge, own }, actor, key, text, how);
     },
 
     exportZone: exportOperation(permittedView, schedule),
@@ -70,10 +74,16 @@ type FileTools = { readonly schedule: FairSchedule; readonly files: LargeFiles }
  */
 function importOperation(options: RecordServiceOptions, permittedView: PermittedView, { schedule, files }: FileTools) {
   const { store, now, mostRecords } = options;
-  return async (manner: ImportManner, actor: Actor, key: AnyZoneKey, text: string, idempotency?: IdempotencyOption) => {
+  return async (
+    manner: ImportManner,
+    actor: Actor,
+    key: AnyZoneKey,
+    text: string,
+    { isTrial = false, ...idempotency }: ImportOptions = {},
+  ): Promise<Written<ImportDone>> => {
     const zone = await permittedView.openZone(actor, key);
     if (zone === undefined)
-      return "zone" in key ? missing("zone") : await earlierWritten(store, actor, key, idempotency ?? {}, now());
+      return "zone" in key ? missing("zone") : await earlierWritten(store, actor, key, idempotency, now());
     const obstacle = writeObstacle(permittedView, actor, zone);
     if (obstacle) return obstacle;
     const isV1 = manner.kind === "v1";
@@ -83,11 +93,11 @@ function importOperation(options: RecordServiceOptions, permittedView: Permitted
     try {
       const file = await schedule.run(actor.account, parsing);
       if (!file.ok) return refused(isV1 ? file.faults : [...zoneFaults(zone), ...file.faults]);
-      const clashes = await schedule.run(actor.account, findingClashes(file.value.sets));
       const at = "zone" in key ? { number: zone.number } : key;
       const by = { actor, at, now: now(), parts: file.value.sets.length, ...idempotency };
       const action = isV1 ? undefined : "import_zonefile";
-      const command = { kind: "import-file", ...by, manner, file: file.value, clashes, action } as const;
+      const command = { kind: "import-file", ...by, manner, file: file.value, action, isTrial } as const;
+      if (isTrial) return toWritten<ImportDone>(await store.run(command, importFileRule));
       isWriting = true;
       return await runLongCommand(options, command, importFileRule, release);
     } finally {

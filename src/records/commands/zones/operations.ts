@@ -12,7 +12,7 @@ import { nextSerial } from "../../../core/records/serial.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
-import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
+import { withHigherTtls } from "../../../core/zone-file/higher-ttls.ts";
 import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import {
@@ -48,11 +48,20 @@ import {
   importedSets,
   setsFromDrafts,
 } from "./create-delete.ts";
+import { withoutOwn } from "./import-file.ts";
 import type { LargeFiles } from "./large-files.ts";
 import { type ChangeSettings, patch } from "./settings.ts";
 import { reservedName, zoneNotCreated } from "./zone-names.ts";
 
-type CreatedZone = { readonly kind: "done"; readonly zone: Zone; readonly action: Action | undefined } | NotDone;
+type CreatedZone =
+  | {
+      readonly kind: "done";
+      readonly zone: Zone;
+      readonly action: Action | undefined;
+      /** What is stored differently than it is written in the file. */
+      readonly notes: readonly string[];
+    }
+  | NotDone;
 
 const defaultTtl = 3_600;
 
@@ -145,7 +154,8 @@ async function createZone(
   if ("kind" in content) return content;
   const reserved = await reservedFor(options, actor.account, name.value);
   const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
-  const zone = { ...identity, created, ...content };
+  const zone = { ...identity, created, ...content.zone };
+  const { notes = [] } = content;
   const action = idempotency && { actionName: "create_zone", actor: actor.label, now: created, ...idempotency };
   const command = { actor, zone, parts: zone.sets.length, isTrial: draft.isTrial };
   const made =
@@ -155,8 +165,8 @@ async function createZone(
   if (made === "key-taken") return refused([keyTaken]);
   if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
   return "result" in made
-    ? { kind: "done", zone: made.result, action: made.action }
-    : { kind: "done", zone: made, action: undefined };
+    ? { kind: "done", zone: made.result, action: made.action, notes }
+    : { kind: "done", zone: made, action: undefined, notes };
 }
 
 /** Changes of settings. `idempotency` as above. */
@@ -221,7 +231,7 @@ async function contentOf(
     locked: locked || first.marks.locked === true,
     primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
   };
-  return { settings, serial: at.serial, sets };
+  return { zone: { settings, serial: at.serial, sets }, notes: first.notes };
 }
 
 /** The operator's own zone holds the name of the service. */
@@ -241,9 +251,15 @@ const serverFaults = ({ allowedPrimaries = [] }: RecordServiceOptions, servers: 
     return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
   });
 
-type NewContent = Pick<NewZone, "settings" | "serial" | "sets">;
+type NewContent = {
+  readonly zone: Pick<NewZone, "settings" | "serial" | "sets">;
+  readonly notes: Content["notes"];
+};
 
-type Content = Pick<ZoneFile, "ttl" | "marks"> & { readonly sets: readonly RRset[] };
+type Content = Pick<ZoneFile, "ttl" | "marks"> & {
+  readonly sets: readonly RRset[];
+  readonly notes?: readonly string[];
+};
 
 function* readingContent(
   draft: NewZoneDraft,
@@ -260,11 +276,13 @@ function* readingContent(
   if (draft.content.kind === "taken") return { ...nothing, sets: draft.content.sets, ttl: draft.content.ttl };
   const file = yield* parsingZoneFile(draft.content.text, zoneName, mostRecords);
   if (!file.ok) return refused(file.faults);
-  const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
+  const faults = yield* findingClashes(file.value.sets);
   if (faults.length > 0) return refused(faults);
   const stamp = { now: at.now, newId: newRecordIds() };
-  const sets = yield* importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, stamp);
-  return { sets, ttl: file.value.ttl, marks: file.value.marks };
+  const fitting = withoutOwn(file.value, draft.content.own);
+  const { ttl, sets: inFile, raised: notes } = withHigherTtls(fitting, lowestTtl);
+  const sets = yield* importedSets({ zone: { serial: at.serial }, sets: [] }, inFile, stamp);
+  return { sets, ttl, marks: file.value.marks, notes };
 }
 
 function* checkingFirst(
