@@ -27,7 +27,7 @@ describe("firewall.yaml", () => {
   it("has all its faults reported together", () => {
     const text = "listen: 1\ninterfaces:\n  a: { hidden: yes, descripton: x }\n  b: true\n  c: { description: [] }\n";
     expect(faultsIn(text)).toEqual([
-      'firewall.yaml:1:1: the file has no setting "listen"',
+      'firewall.yaml:1:1: firewall.yaml has no setting "listen"',
       'firewall.yaml:3:21: interface a has no setting "descripton"',
       "firewall.yaml:3:16: hidden of interface a is neither true nor false",
       "firewall.yaml:4:6: interface b is a single value, not a mapping",

@@ -1,9 +1,8 @@
-import { fail, failAll, ok, type Result } from "../core/result.ts";
+import { fail, ok, type Result } from "../core/result.ts";
 import { isUtf16 } from "../core/utf8-text.ts";
 import { mapping, usually } from "../lib/settings/mapping.ts";
-import { byKey, flag, refined, text } from "../lib/settings/setting.ts";
-import { createYamlReader } from "../lib/settings/yaml-reader.ts";
-import { type FirewallConfig, type InterfaceSettings, noConfig } from "./config.ts";
+import { byKey, flag, readText, refined, text } from "../lib/settings/setting.ts";
+import { type FirewallConfig, type InterfaceSettings } from "./config.ts";
 
 const settings = mapping({
   hidden: usually(flag("Whether it is left out of all responses."), false),
@@ -30,15 +29,15 @@ const interfaces = refined(
 
 const todo = "leave it out, or choose another: identifiers must be unique";
 
-const root = mapping({ interfaces });
+const whole = mapping({ interfaces });
+
+/** An empty file has no settings. */
+const root: typeof whole = { ...whole, read: (at, ...rest) => (at.node === null ? {} : whole.read(at, ...rest)) };
 
 /** Reads the text of `firewall.yaml`. */
 export function readFirewallConfig(content: string, file: string): Result<FirewallConfig> {
   if (isUtf16(content))
     return fail({ code: "not-utf-8", where: file, message: "it is not UTF-8", todo: "save it as UTF-8" });
-  const reader = createYamlReader(content, file);
-  if (reader.root.node === null && reader.faults.length === 0) return ok(noConfig);
-  const context = { env: {}, resolve: (path: string) => path, warn: () => undefined, sawFile: () => undefined };
-  const read = reader.faults.length === 0 ? root.read(reader.root, "the file", { ...reader, ...context }) : undefined;
-  return read && reader.faults.length === 0 ? ok({ interfaces: read.interfaces ?? [] }) : failAll(reader.faults);
+  const read = readText(root, content, file);
+  return read.ok ? ok({ interfaces: read.value.interfaces ?? [] }) : read;
 }

@@ -123,7 +123,7 @@ describe("moor firewall", () => {
       "interfaces:\n  eth0: 7\n  lo: { hidden: true, hiden: true }\n",
       /firewall\.yaml:2:9: interface eth0 is a single value.*\n.*:3:\d+: interface lo has no setting "hiden"; did you mean/,
     ],
-    ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file is a list, not a mapping/],
+    ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: .*firewall\.yaml is a list, not a mapping/],
     [
       "a repeated key",
       {},

@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { Setting } from "../../lib/settings/setting.ts";
-import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
+import { readText, type Setting } from "../../lib/settings/setting.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { defaultConfig } from "../update/load-config.ts";
 import { WrongAnswer } from "./asker.ts";
@@ -23,17 +22,12 @@ export async function readEntry<T>(
   const kept = mkdtempSync(join(tmpdir(), "moor-init-"));
   try {
     await writeFiles(kept, files);
-    const reader = createYamlReader(printValue(settings), what);
-    const read = setting.read(reader.root, what, {
-      ...reader,
+    const read = readText(setting, printValue(settings), what, {
       env: io.env,
       resolve: (path) => (files.some((file) => file.path === path) ? join(kept, path) : resolve(folder, path)),
-      warn: () => undefined,
-      sawFile: () => undefined,
     });
-    const faults = reader.faults.map(({ message, todo }) => `${message}; ${todo}`);
-    if (read === undefined || faults.length > 0) throw new WrongAnswer(faults.join("\n"));
-    return { ...read, name };
+    if (read.ok) return { ...read.value, name };
+    throw new WrongAnswer(read.faults.map(({ message, todo }) => `${message}; ${todo}`).join("\n"));
   } finally {
     rmSync(kept, { recursive: true });
   }

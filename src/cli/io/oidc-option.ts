@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { OidcSettings } from "../../access/oidc/settings.ts";
-import { fail, failAll, type Result } from "../../core/result.ts";
+import { fail, type Result } from "../../core/result.ts";
 import type { CommandIo } from "./command-io.ts";
 import { readPath } from "./options.ts";
 import { printFaults } from "./print-faults.ts";
@@ -33,16 +33,11 @@ async function readOidcFile(file: string, io: CommandIo): Promise<Result<OidcSet
     const message = `it cannot be read (${content.code})`;
     return fail({ code: "unreadable", where: file, message, todo: "correct --oidc" });
   }
-  const { createYamlReader } = await import("../../lib/settings/yaml-reader.ts");
+  const { readText } = await import("../../lib/settings/setting.ts");
   const { oidcSettings } = await import("../../updater/config/outlets.ts");
-  const reader = createYamlReader(content, file);
-  const reading = {
-    ...reader,
+  return readText(oidcSettings, content, file, {
     env: io.env,
-    resolve: (relative: string) => resolve(dirname(path), relative),
-    warn: (text: string) => io.err(`${file}: ${text}\n`),
-    sawFile: () => undefined,
-  };
-  const value = oidcSettings.read(reader.root, file, reading);
-  return value && reader.faults.length === 0 ? { ok: true, value } : failAll(reader.faults);
+    resolve: (relative) => resolve(dirname(path), relative),
+    warn: (text) => io.err(`${file}: ${text}\n`),
+  });
 }

@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq } from "yaml";
-import type { FaultDetail, Spot, YamlReader } from "./yaml-reader.ts";
+import { failAll, ok, type Result } from "../../core/result.ts";
+import { createYamlReader, type FaultDetail, type Spot, type YamlReader } from "./yaml-reader.ts";
 
 /**
  * One setting of a config file: how it is read, and its JSON Schema for editors and the reference page. Plain objects
@@ -35,6 +36,19 @@ export type ReadingContext = {
   /** Called with the absolute path of every file before it is read. */
   readonly sawFile: (path: string) => void;
 };
+
+/** Reads a text that has only these settings, or lists all its faults. */
+export function readText<T>(
+  setting: Setting<T>,
+  text: string,
+  file: string,
+  context: Partial<ReadingContext> = {},
+): Result<T> {
+  const reader = createYamlReader(text, file);
+  const nothing = { env: {}, resolve: (path: string) => path, warn: () => undefined, sawFile: () => undefined };
+  const value = setting.read(reader.root, file, { ...reader, ...nothing, ...context });
+  return value !== undefined && reader.faults.length === 0 ? ok(value) : failAll(reader.faults);
+}
 
 /** The value that a rule is about. */
 export type SettingPlace = {

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { absoluteName, parseName } from "../../core/names/name.ts";
 import { asAscii } from "../../core/names/unicode.ts";
-import { failAll, type Result } from "../../core/result.ts";
+import type { Result } from "../../core/result.ts";
 import { isLoopbackName } from "../../lib/http/listen.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
-import { oneOrMore, path, refined, text, typeInWords } from "../../lib/settings/setting.ts";
-import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
+import { oneOrMore, path, readText, refined, text, typeInWords } from "../../lib/settings/setting.ts";
 import type { LoggedChange } from "../model.ts";
 
 /** Where changes of some names are sent. */
@@ -67,16 +66,11 @@ const webhooks = mapping(
 );
 
 /** The file that `--webhooks` names. Paths in it are relative to `resolve`'s folder. */
-export function readWebhooks(
+export const readWebhooks = (
   content: string,
   file: string,
   resolve: (path: string) => string,
-): Result<readonly Webhook[]> {
-  const reader = createYamlReader(content, file);
-  const surroundings = { env: {}, resolve, warn: () => undefined, sawFile: () => undefined };
-  const value = webhooks.read(reader.root, file, { ...reader, ...surroundings });
-  return value && reader.faults.length === 0 ? { ok: true, value } : failAll(reader.faults);
-}
+): Result<readonly Webhook[]> => readText(webhooks, content, file, { resolve });
 
 /** Whether a change is one that the webhook is about. Settings of zones are not. */
 export function concerns({ names }: Pick<Webhook, "names">, { zoneName, change }: LoggedChange): boolean {

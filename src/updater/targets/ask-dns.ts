@@ -1,11 +1,10 @@
-import type { Resolver } from "node:dns/promises";
-import { type Family, parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
+import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { later } from "../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
 import type { CurrentContent } from "../../providers/provider-calls.ts";
-import { authoritative, type NameServer } from "./confirm-dns.ts";
+import { askAddress, authoritative, type NameServer } from "./confirm-dns.ts";
 import type { RecordTarget, TargetFault } from "./target.ts";
 
 export type DnsQuestion = {
@@ -34,21 +33,11 @@ export const readingByDns = (
 
 /** What the zone's own nameservers return: for APIs that cannot read. If they differ, nothing is known yet. */
 export async function askDns(question: DnsQuestion, signal: AbortSignal): Promise<Lookup<CurrentContent>> {
-  const { Resolver } = await import("node:dns/promises");
-  const open = () => new Resolver({ timeout: 2_000, tries: 2 });
   const { zone, name, family } = question;
   const nameServers = question.servers.map((address): NameServer => [address]);
-  const servers = nameServers.length > 0 ? nameServers : await authoritative(zone, open());
+  const servers = nameServers.length > 0 ? nameServers : await authoritative(zone);
   if (servers.length === 0) return unsettled(`no nameserver of ${zone} was found`);
-  const answers = await Promise.all(
-    servers.map((addresses) =>
-      firstAnswer(question, addresses, (address) => {
-        const resolver = open();
-        resolver.setServers([address]);
-        return resolver;
-      }),
-    ),
-  );
+  const answers = await Promise.all(servers.map((addresses) => firstAnswer(question, addresses)));
   if (signal.aborted) return later("stopped before DNS answered");
   const serverAnswers = answers.filter((answer) => answer !== undefined);
   const [first] = serverAnswers;
@@ -69,20 +58,11 @@ export async function askDns(question: DnsQuestion, signal: AbortSignal): Promis
 const unsettled = (because: string): TargetFault => later(because, "no action needed: moor retries");
 
 /** One address that answers is enough. Empty if the record does not exist; undefined if none answers. */
-async function firstAnswer(
-  { name, family }: DnsQuestion,
-  addresses: NameServer,
-  open: (address: string) => Resolver,
-): Promise<readonly string[] | undefined> {
+async function firstAnswer(question: DnsQuestion, addresses: NameServer): Promise<readonly string[] | undefined> {
   for (const address of addresses) {
-    try {
-      const resolver = open(address);
-      const texts = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
-      return texts.map((text) => parseAddress(text)?.text ?? text).toSorted();
-    } catch (error) {
-      const { code = "" } = error as NodeJS.ErrnoException;
-      if (code === "ENODATA" || code === "ENOTFOUND") return [];
-    }
+    const { found, code } = await askAddress(question, address);
+    if (code === "ENODATA" || code === "ENOTFOUND") return [];
+    if (found !== undefined) return found.toSorted();
   }
   return undefined;
 }

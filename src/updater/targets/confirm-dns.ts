@@ -24,7 +24,7 @@ export type NameServer = readonly string[];
 
 export type ConfirmOptions = {
   readonly limit?: number;
-  readonly serversOf?: (zone: string, resolver: Resolver) => Promise<readonly NameServer[]>;
+  readonly serversOf?: (zone: string) => Promise<readonly NameServer[]>;
 };
 
 const longest = 60_000;
@@ -36,18 +36,12 @@ export async function confirmDns(
   signal: AbortSignal,
   { limit = longest, serversOf = authoritative }: ConfirmOptions = {},
 ): Promise<Confirmation> {
-  const { Resolver } = await import("node:dns/promises");
-  const open = (server?: string) => {
-    const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-    if (server !== undefined) resolver.setServers([server]);
-    return resolver;
-  };
   const end = performance.now() + limit;
   const nameServers = request.servers.map((address): NameServer => [address]);
   let doubt = "no server was asked";
   for (let delay = 250; !signal.aborted; delay = Math.min(slowest, delay * 2)) {
-    const servers = nameServers.length > 0 ? nameServers : await serversOf(request.zone, open());
-    const doubts = await Promise.all(servers.map((server) => doubtOf(request, server, open)));
+    const servers = nameServers.length > 0 ? nameServers : await serversOf(request.zone);
+    const doubts = await Promise.all(servers.map((server) => doubtOf(request, server)));
     const [first] = doubts.filter((each) => each !== undefined);
     if (servers.length > 0 && first === undefined) return { kind: "confirmed", servers: servers.length };
     doubt = first ?? `no nameserver of ${request.zone} was found`;
@@ -58,43 +52,44 @@ export async function confirmDns(
   return { kind: "unconfirmed", because: doubt, todo };
 }
 
-type ServerAnswer =
-  | { readonly kind: "right" }
-  | { readonly kind: "wrong"; readonly doubt: string }
-  | { readonly kind: "silent"; readonly doubt: string };
-
 /** One address that answers is enough: this machine may have no route to the others, for example without IPv6. */
-async function doubtOf(
-  request: ConfirmRequest,
-  addresses: NameServer,
-  open: (address: string) => Resolver,
-): Promise<string | undefined> {
-  const answers = await Promise.all(addresses.map((address) => askServer(request, address, open(address))));
-  const wrong = answers.find((each) => each.kind === "wrong");
-  if (wrong || answers.some(({ kind }) => kind === "right")) return wrong?.doubt;
-  return answers.find((each) => each.kind === "silent")?.doubt;
+async function doubtOf(request: ConfirmRequest, addresses: NameServer): Promise<string | undefined> {
+  const answers = await Promise.all(addresses.map((address) => askAddress(request, address)));
+  const isRight = ({ found }: AddressAnswer) => found?.length === 1 && found[0] === request.value;
+  const isSilent = ({ code }: AddressAnswer) => code !== undefined && silences.has(code);
+  const wrong = answers.find((answer) => !isRight(answer) && !isSilent(answer));
+  if (wrong === undefined && answers.some(isRight)) return undefined;
+  const { address, found = [], code } = wrong ?? answers.find(isSilent) ?? {};
+  return code ? `${address} has no answer (${code})` : `${address} still returns ${firstFew(found, " and ")}`;
 }
 
-async function askServer(
-  { name, family, value }: ConfirmRequest,
+/** What is found at one address of a nameserver; without an answer, the code of the error. */
+type AddressAnswer = { readonly address: string; readonly found?: readonly string[]; readonly code?: string };
+
+export async function askAddress(
+  { name, family }: Pick<ConfirmRequest, "name" | "family">,
   address: string,
-  resolver: Resolver,
-): Promise<ServerAnswer> {
+): Promise<AddressAnswer> {
+  const resolver = await openResolver();
+  resolver.setServers([address]);
   try {
     const texts = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
-    const addresses = texts.map((text) => parseAddress(text)?.text ?? text);
-    if (addresses.length === 1 && addresses[0] === value) return { kind: "right" };
-    return { kind: "wrong", doubt: `${address} still returns ${firstFew(addresses, " and ")}` };
+    return { address, found: texts.map((text) => parseAddress(text)?.text ?? text) };
   } catch (error) {
-    const { code = "unknown" } = error as NodeJS.ErrnoException;
-    return { kind: silences.has(code) ? "silent" : "wrong", doubt: `${address} has no answer (${code})` };
+    return { address, code: (error as NodeJS.ErrnoException).code ?? "unknown" };
   }
+}
+
+async function openResolver(): Promise<Resolver> {
+  const { Resolver } = await import("node:dns/promises");
+  return new Resolver({ timeout: 2_000, tries: 2 });
 }
 
 const silences: ReadonlySet<string> = new Set(["ECONNREFUSED", "ETIMEOUT"]);
 
 /** The configured zone may be only a name inside a zone: then the nameservers are those of the zone above. */
-export async function authoritative(zone: string, resolver: Resolver): Promise<readonly NameServer[]> {
+export async function authoritative(zone: string, from?: Resolver): Promise<readonly NameServer[]> {
+  const resolver = from ?? (await openResolver());
   for (const above of enclosing(zone).filter((name) => name.includes("."))) {
     const names = await resolver.resolveNs(above).catch(() => []);
     if (names.length > 0) return serversOf(names, resolver);

@@ -115,6 +115,8 @@ const services = {
   ydns: { url: "https://ydns.io/api/v1/update/", host: "host", ipv4: "ip", words: { ok: "good" } },
 } as const satisfies Readonly<Record<string, Service>>;
 
+export const dyndns2Services: readonly string[] = Object.keys(services);
+
 /** The service whose updates go to this host. */
 export const dyndns2ServiceAt = (host: string): (typeof names)[number] | undefined =>
   names.find((name) => new URL(services[name].url).host === host);

@@ -110,13 +110,7 @@ function targetOf({ key, title }: Section, own: Settings, host: string): Importe
   }
   if (/(?:^|\.)(?:dedyn|desec)\.io$/.test(service)) return withToken("desec", login.password);
   if (bare(service) === "namecheap") return withToken("namecheap", login.password);
-  return (
-    presetOf(service, login) ??
-    presetOf(bare(service), login) ??
-    dyndns2Of(service, host, login) ??
-    dyndns2Of(`${service}.com`, host, login) ??
-    noTarget(service)
-  );
+  return presetOf(service, login) ?? dyndns2Of(service, host, login) ?? noTarget(service);
 }
 
 /** Services whose token is written as the user name. */

@@ -121,13 +121,7 @@ function targetOf(text: Text, host: string): ImportedTarget {
   const api = tokens[name] ?? tokens[bare(name)];
   if (api !== undefined) return withToken(api, login.password);
   const plain = name.replace(/-(?:basicauth|keyauth|basic|token)$/, "");
-  return (
-    presetOf(plain, login) ??
-    presetOf(bare(plain), login) ??
-    dyndns2Of(plain, host, login) ??
-    dyndns2Of(bare(plain), host, login) ??
-    noTarget(plain, service)
-  );
+  return presetOf(plain, login) ?? dyndns2Of(plain, host, login) ?? noTarget(plain, service);
 }
 
 const globalKey =

@@ -1,6 +1,6 @@
 import type { Family } from "../../../core/addresses/address.ts";
-import { dyndns2ServiceAt } from "../../../updater/targets/dyndns2-settings.ts";
-import { targetKinds } from "../../../updater/targets/targets.ts";
+import { dyndns2ServiceAt, dyndns2Services } from "../../../updater/targets/dyndns2-settings.ts";
+import { presetTitles, targetKinds } from "../../../updater/targets/targets.ts";
 import { type ImportedPart, part } from "./imported.ts";
 
 /** Where a program updates a name, and with which login. A string says why moor cannot do the same. */
@@ -22,10 +22,13 @@ export function dyndns2At(server: string, path: string, login: Login): ImportedT
   // deSEC's own API does more than its dyndns2, with the same token.
   if (/^update6?\.dedyn\.io$/.test(url.hostname)) return withToken("desec", login.password);
   const service = url.port === "" ? dyndns2ServiceAt(url.hostname) : undefined;
-  const place = service === undefined ? { url: url.href } : { service };
-  if (login.user === undefined || login.user === "") return "it has no user name";
-  if (login.password === undefined || login.password === "") return "it has no password";
-  return part("dyndns2", { ...place, user: login.user }, { password: login.password });
+  return signingIn(service === undefined ? { url: url.href } : { service }, login);
+}
+
+function signingIn(place: { readonly url: string } | { readonly service: string }, { user, password }: Login) {
+  if (user === undefined || user === "") return "it has no user name";
+  if (password === undefined || password === "") return "it has no password";
+  return part("dyndns2", { ...place, user }, { password });
 }
 
 export const withToken = (api: string, token: string | undefined): ImportedTarget =>
@@ -65,93 +68,41 @@ const reasons: Readonly<Record<string, string>> = {
 /** `porkbun.com` is porkbun. */
 export const bare = (service: string): string => service.toLowerCase().replace(/\.[a-z]{2,4}$/, "");
 
-/** Hosts of well-known services, by the names that the programs have for them. */
-const hosts: Readonly<Record<string, string>> = {
-  dnsomatic: "updates.dnsomatic.com",
-  dyn: "members.dyndns.org",
-  "dyndns.org": "members.dyndns.org",
-  dynu: "api.dynu.com",
-  "dynu.com": "api.dynu.com",
-  he: "dyn.dns.he.net",
-  henet: "dyn.dns.he.net",
-  "he.net": "dyn.dns.he.net",
-  infomaniak: "infomaniak.com",
-  inwx: "dyndns.inwx.com",
-  "inwx.com": "dyndns.inwx.com",
-  "no-ip.com": "dynupdate.no-ip.com",
-  noip: "dynupdate.no-ip.com",
-  "noip.com": "dynupdate.no-ip.com",
-  ovh: "dns.eu.ovhapis.com",
-  "ovh.com": "dns.eu.ovhapis.com",
-  "dnsomatic.com": "updates.dnsomatic.com",
-  "selfhost.de": "carol.selfhost.de",
-  spdyn: "update.spdyn.de",
-  "spdyn.de": "update.spdyn.de",
-  strato: "dyndns.strato.com",
-  "strato.com": "dyndns.strato.com",
-  variomedia: "dyndns.variomedia.de",
-  allinkl: "dyndns.kasserver.com",
-  "all-inkl.com": "dyndns.kasserver.com",
-  "core-networks.de": "dyndns.core-networks.de",
-  "dnshome.de": "www.dnshome.de",
-  ipv64: "ipv64.net",
-  "ipv64.net": "ipv64.net",
-  loopia: "dyndns.loopia.se",
-  "loopia.com": "dyndns.loopia.se",
-  nowdns: "now-dns.com",
-  "nsupdate.info": "nsupdate.info",
-  opendns: "updates.opendns.com",
-  "3322.org": "members.3322.net",
-  "schokokeks.org": "dyndns.schokokeks.org",
-  "twodns.de": "update.twodns.de",
-  ydns: "ydns.io",
-  "selfhost.eu": "carol.selfhost.de",
-  selfhost: "carol.selfhost.de",
+/** What the programs call services, if not as moor does, perhaps with a domain. */
+const otherNames: Readonly<Record<string, string>> = {
+  "1984": "1984hosting",
+  "3322": "pubyun",
+  afraid: "freedns",
+  "all-inkl": "allinkl",
+  dd24: "domaindiscount24",
+  dnsexit2: "dnsexit",
+  domene: "domeneshop",
+  "domene.shop": "domeneshop",
+  dyndns: "dyn",
+  "freedns.afraid": "freedns",
+  henet: "he",
+  keysystems: "domaindiscount24",
+  "no-ip": "noip",
+  nsupdate: "nsupdateinfo",
+  regfishde: "regfish",
+  zoneedit1: "zoneedit",
 };
 
-/** Services with a target of their own, by the names that the programs have for them. */
-const presets: Readonly<Record<string, string>> = {
-  "1984": "1984hosting",
-  changeip: "changeip",
-  "changeip.com": "changeip",
-  ddnss: "ddnss",
-  "ddnss.de": "ddnss",
-  dd24: "domaindiscount24",
-  keysystems: "domaindiscount24",
-  "domaindiscount24.com": "domaindiscount24",
-  dnsexit2: "dnsexit",
-  domeneshop: "domeneshop",
-  "domene.shop": "domeneshop",
-  "domeneshop.no": "domeneshop",
-  dondominio: "dondominio",
-  duckdns: "duckdns",
-  "duckdns.org": "duckdns",
-  dynv6: "dynv6",
-  "dynv6.com": "dynv6",
-  easydns: "easydns",
-  "easydns.com": "easydns",
-  freemyip: "freemyip",
-  "freemyip.com": "freemyip",
-  enom: "enom",
-  myaddr: "myaddr",
-  freedns: "freedns",
-  "freedns.afraid.org": "freedns",
-  afraid: "freedns",
-  njalla: "njalla",
-  regfishde: "regfish",
-  "regfish.de": "regfish",
-  zoneedit: "zoneedit",
-  zoneedit1: "zoneedit",
-  "zoneedit.com": "zoneedit",
-};
+/** The token of ClouDNS is a part of a URL there, and the first protocol of DNSExit is another one. */
+const byHand: ReadonlySet<string> = new Set(["cloudns", "dnsexit"]);
+
+function nameOf(service: string): string {
+  const name = bare(service);
+  return otherNames[name] ?? otherNames[service] ?? name;
+}
 
 /** The zones of services that hand out names in one zone only; the programs take names without it. */
 export const zoneOfService: Readonly<Record<string, string>> = { duckdns: "duckdns.org", freemyip: "freemyip.com" };
 
 /** The target of a service with an update URL. Its token may be called a password in the other program. */
 export function presetOf(service: string, { user, password, token = password }: Login): ImportedTarget | undefined {
-  const api = presets[service];
-  if (api === undefined) return undefined;
+  const api = nameOf(service);
+  if (!(api in presetTitles) || byHand.has(bare(service))) return undefined;
   const required = (targetKinds[api]?.schema.required ?? []) as readonly string[];
   const values: Readonly<Record<string, string | undefined>> = { user, password, token };
   const lack = required.filter((key) => !values[key]);
@@ -197,12 +148,11 @@ export function httpAt(template: string, done: readonly string[], login: Login, 
   return { ...part("http", settings, user && password ? { password } : {}), placeholders };
 }
 
-/** At he.net, and at Strato without a user name, the user is the name itself. */
+/** At he.net, the user is the name itself. */
 export function dyndns2Of(service: string, host: string, login: Login): ImportedTarget | undefined {
-  const server = hosts[service];
-  if (server === undefined) return undefined;
-  const user = server === "dyn.dns.he.net" ? host : login.user;
-  return dyndns2At(server, "/nic/update", { ...login, user });
+  const name = nameOf(service);
+  if (!dyndns2Services.includes(name)) return undefined;
+  return signingIn({ service: name }, name === "he" ? { ...login, user: host } : login);
 }
 
 /** Hetzner closed the API for which the token was made. */

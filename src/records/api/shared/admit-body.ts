@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
 import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
@@ -7,7 +6,6 @@ import { BufferedRequest, bodySize, smallBody } from "../../../lib/http/schedule
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { slowToParse } from "./json-shape.ts";
-import { readLargeBody } from "./read-large-body.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -30,9 +28,7 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
   const parse = async (request: FastifyRequest, body: Buffer) => read(request, body);
   api.removeAllContentTypeParsers();
   api.addContentTypeParser(ordinary, { parseAs: "buffer" }, parse);
-  api.addContentTypeParser(large, async (request: FastifyRequest, payload: IncomingMessage) =>
-    read(request, await readLargeBody(payload, largest)),
-  );
+  api.addContentTypeParser(large, { parseAs: "buffer", bodyLimit: largest }, parse);
 }
 
 /**
