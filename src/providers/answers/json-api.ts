@@ -113,3 +113,24 @@ export const errorTextIn =
 
 export const isText = (value: unknown): value is string => typeof value === "string";
 export const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value);
+
+type Guard<T> = (value: unknown) => value is T;
+
+/** The type that a check proves. */
+export type ItemOf<G> = G extends Guard<infer T> ? T : never;
+
+/** Whether a part of an answer has these fields; others do not matter. Its type follows from them. */
+export const withFields =
+  <F extends Readonly<Record<string, Guard<unknown>>>>(fields: F) =>
+  (value: unknown): value is JsonBody & { readonly [K in keyof F]: ItemOf<F[K]> } =>
+    isObject(value) && Object.entries(fields).every(([key, isRight]) => isRight(value[key]));
+
+export const listOf =
+  <T>(isItem: Guard<T>) =>
+  (value: unknown): value is readonly T[] =>
+    Array.isArray(value) && value.every(isItem);
+
+export const optional =
+  <T>(isRight: Guard<T>) =>
+  (value: unknown): value is T | undefined =>
+    value === undefined || isRight(value);

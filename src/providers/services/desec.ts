@@ -1,9 +1,9 @@
 import { isObject } from "../../core/is-object.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../answers/json-api.ts";
+import { type ItemOf, isNumber, isText, listOf, openJsonApi, parseAny, withFields } from "../answers/json-api.ts";
 import { listIn, mapFound } from "../answers/list-in.ts";
-import type { ApiDialect, JsonBody } from "../answers/service-answer.ts";
+import type { ApiDialect } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
 import { withoutSets } from "../answers/write-answer.ts";
 import type { CurrentSet, ProviderAccount, ProviderCalls, ProviderSetChange } from "../provider-calls.ts";
@@ -43,7 +43,11 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
   const api = openJsonApi(client, dialect, () => ({ authorization: `Token ${account.token()}` }));
   const pathOf = (zone: string) => `/domains/${encodeURIComponent(zone)}/rrsets/`;
 
-  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> => {
+  const setsIn = async (
+    zone: string,
+    query: string,
+    signal: AbortSignal,
+  ): Promise<Lookup<readonly ItemOf<typeof isSet>[]>> => {
     const answer = await api.list(pathOf(zone), firstPage + query, signal);
     return listIn(answer, { service, key: "list", what: "record sets", isItem: isSet, zone });
   };
@@ -102,27 +106,14 @@ const wanted = ({ set, content, before }: ProviderSetChange<undefined>) => ({
   ...(content && { ttl: content.ttl ?? (before === "missing" ? undefined : before?.ttl) ?? usualTtl }),
 });
 
-type ReadableSet = {
-  readonly subname: string;
-  readonly type: string;
-  readonly ttl: number;
-  readonly records: readonly string[];
-};
+const isSet = withFields({ subname: isText, type: isText, ttl: isNumber, records: listOf(isText) });
 
 const subnameOf = (name: string) => (name === "@" ? "" : name);
 
-const currentSetOf = ({ records, ttl }: ReadableSet): CurrentSet<undefined> => ({
+const currentSetOf = ({ records, ttl }: ItemOf<typeof isSet>): CurrentSet<undefined> => ({
   values: records,
   ttl,
   raw: undefined,
 });
 
-const isSet = (value: unknown): value is ReadableSet =>
-  isObject(value) &&
-  isText(value.subname) &&
-  isText(value.type) &&
-  isNumber(value.ttl) &&
-  Array.isArray(value.records) &&
-  value.records.every(isText);
-
-const isDomain = (value: unknown): value is JsonBody & { name: string } => isObject(value) && isText(value.name);
+const isDomain = withFields({ name: isText });

@@ -1,7 +1,7 @@
 import { isObject } from "../../core/is-object.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../answers/json-api.ts";
+import { type ItemOf, isNumber, isText, type JsonApi, openJsonApi, parseAny, withFields } from "../answers/json-api.ts";
 import { lookupIn, mapFound } from "../answers/list-in.ts";
 import { type ApiDialect, type JsonBody, noZone, unexpected } from "../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../answers/service-fault.ts";
@@ -159,7 +159,11 @@ function setsOf(records: readonly RecordInput[]): readonly ListedSet<Raw>[] {
   });
 }
 
-type Revision = { readonly identifier: string; readonly serial: number | null };
+const isSerial = (value: unknown): value is number | null => value === null || isNumber(value);
+
+const isRevision = withFields({ identifier: isText, serial: isSerial });
+
+type Revision = ItemOf<typeof isRevision>;
 
 const servedOf = (revisions: readonly Revision[]): Revision | undefined =>
   revisions.filter(({ serial }) => serial !== null).toSorted((a, b) => (b.serial ?? 0) - (a.serial ?? 0))[0];
@@ -169,13 +173,8 @@ function hasNext({ meta }: JsonBody, page: number): boolean {
   return isNumber(pagination.lastPage) && page < pagination.lastPage;
 }
 
-type Domain = { readonly id: number; readonly fqdn: string; readonly isDnsManaged: boolean };
+const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
 
-const isDomain = (value: unknown): value is Domain =>
-  isObject(value) && isNumber(value.id) && isText(value.fqdn) && typeof value.isDnsManaged === "boolean";
+const isDomain = withFields({ id: isNumber, fqdn: isText, isDnsManaged: isFlag });
 
-const isRevision = (value: unknown): value is Revision =>
-  isObject(value) && isText(value.identifier) && (value.serial === null || isNumber(value.serial));
-
-const isRecord = (value: unknown): value is RecordInput & { readonly identifier: string } =>
-  isObject(value) && [value.identifier, value.name, value.type, value.rdata].every(isText) && isNumber(value.ttl);
+const isRecord = withFields({ identifier: isText, name: isText, type: isText, rdata: isText, ttl: isNumber });

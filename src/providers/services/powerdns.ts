@@ -1,11 +1,19 @@
-import { isObject } from "../../core/is-object.ts";
 import { absoluteName, ownerOf, zoneNameOf } from "../../core/names/name.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../answers/json-api.ts";
+import {
+  type ItemOf,
+  isNumber,
+  isText,
+  type JsonApi,
+  listOf,
+  openJsonApi,
+  parseAny,
+  withFields,
+} from "../answers/json-api.ts";
 import { listIn, mapFound } from "../answers/list-in.ts";
-import { type ApiDialect, errorIn, type JsonBody, noZone, unexpected } from "../answers/service-answer.ts";
+import { type ApiDialect, errorIn, noZone, unexpected } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
 import { type WriteAnswer, withoutSets } from "../answers/write-answer.ts";
 import { LastStep } from "../last-step.ts";
@@ -183,19 +191,13 @@ const currentSetOf = ({ records, ttl }: ReadableSet): CurrentSet<undefined> => (
 
 const isDisabled = ({ disabled }: ReadableSet["records"][number]) => disabled === true;
 
-type ReadableSet = {
-  readonly name: string;
-  readonly type: string;
-  readonly ttl: number;
-  readonly records: readonly { readonly content: string; readonly disabled?: boolean }[];
-};
+const isSet = withFields({
+  name: isText,
+  type: isText,
+  ttl: isNumber,
+  records: listOf(withFields({ content: isText })),
+});
 
-const isSet = (value: unknown): value is ReadableSet =>
-  isObject(value) &&
-  [value.name, value.type].every(isText) &&
-  isNumber(value.ttl) &&
-  Array.isArray(value.records) &&
-  value.records.every((record: unknown) => isObject(record) && isText(record.content));
+type ReadableSet = ItemOf<typeof isSet>;
 
-const isZone = (value: unknown): value is JsonBody & { id: string; name: string } =>
-  isObject(value) && isText(value.id) && isText(value.name);
+const isZone = withFields({ id: isText, name: isText });

@@ -2,7 +2,15 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, ownerOf, zoneNameOf } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../answers/json-api.ts";
+import {
+  type ItemOf,
+  isNumber,
+  isText,
+  type JsonApi,
+  openJsonApi,
+  parseAny,
+  withFields,
+} from "../../answers/json-api.ts";
 import { listIn, mapFound } from "../../answers/list-in.ts";
 import { type ApiDialect, type JsonBody, noZone, unknownCall } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
@@ -240,6 +248,6 @@ function currentSetOf(records: readonly ReadableRecord[]): CurrentSet<readonly R
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
 
-type ReadableZone = JsonBody & { readonly id: string; readonly name: string };
+const isZone = withFields({ id: isText, name: isText });
 
-const isZone = (value: unknown): value is ReadableZone => isObject(value) && isText(value.id) && isText(value.name);
+type ReadableZone = ItemOf<typeof isZone>;

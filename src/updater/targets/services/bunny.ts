@@ -1,12 +1,14 @@
-import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import {
   errorTextIn,
+  type ItemOf,
   isNumber,
   isText,
   type JsonApi,
+  listOf,
   openJsonApi,
   parseAny,
+  withFields,
 } from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import { type ApiDialect, type JsonBody, noZone, readPages } from "../../../providers/answers/service-answer.ts";
@@ -99,7 +101,7 @@ function bunnyZones(api: JsonApi) {
       ({ Id }) => Id,
       ({ HasMoreItems: hasMore }) => hasMore === true,
     );
-  const named = async (name: string, signal: AbortSignal): Promise<Lookup<ReadableZone>> => {
+  const named = async (name: string, signal: AbortSignal): Promise<Lookup<ItemOf<typeof isZone>>> => {
     const zones = lookupIn(await like(name, signal), service);
     if (zones.kind !== "found") return zones;
     const zone = zones.value.find(({ Domain }) => Domain.toLowerCase() === name);
@@ -108,23 +110,7 @@ function bunnyZones(api: JsonApi) {
   return { like, named };
 }
 
-type ReadableRecord = JsonBody & {
-  readonly Id: number;
-  readonly Type: number;
-  readonly Ttl: number;
-  readonly Value: string;
-  /** Relative; empty for the zone itself. */
-  readonly Name: string;
-};
+/** `Name` is relative, and empty for the zone itself. */
+const isRecord = withFields({ Id: isNumber, Type: isNumber, Ttl: isNumber, Value: isText, Name: isText });
 
-type ReadableZone = { readonly Id: number; readonly Domain: string; readonly Records: readonly ReadableRecord[] };
-
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && [value.Id, value.Type, value.Ttl].every(isNumber) && [value.Value, value.Name].every(isText);
-
-const isZone = (value: unknown): value is ReadableZone =>
-  isObject(value) &&
-  isNumber(value.Id) &&
-  isText(value.Domain) &&
-  Array.isArray(value.Records) &&
-  value.Records.every(isRecord);
+const isZone = withFields({ Id: isNumber, Domain: isText, Records: listOf(isRecord) });

@@ -2,9 +2,16 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  type ItemOf,
+  isNumber,
+  isText,
+  openJsonApi,
+  parseAny,
+  withFields,
+} from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
-import { type ApiDialect, type JsonBody, readPages } from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, readPages } from "../../../providers/answers/service-answer.ts";
 import type { CurrentContent } from "../../../providers/provider-calls.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { type RecordCalls, recordsKind } from "./listed-records.ts";
@@ -80,18 +87,9 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls
   };
 }
 
-type ReadableRecord = {
-  readonly id: number;
-  readonly type: string;
-  /** Relative; `@` for the zone itself. */
-  readonly name: string;
-  readonly data: string;
-  readonly ttl: number;
-};
+/** `name` is relative; `@` is the zone itself. */
+const isRecord = withFields({ id: isNumber, type: isText, name: isText, data: isText, ttl: isNumber });
 
-const currentSetOf = ({ data, ttl }: ReadableRecord): CurrentContent => ({ values: [data], ttl });
+const currentSetOf = ({ data, ttl }: ItemOf<typeof isRecord>): CurrentContent => ({ values: [data], ttl });
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && isNumber(value.id) && [value.type, value.name, value.data].every(isText) && isNumber(value.ttl);
-
-const isDomain = (value: unknown): value is JsonBody & { name: string } => isObject(value) && isText(value.name);
+const isDomain = withFields({ name: isText });

@@ -1,9 +1,9 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { isNumber, isText, listOf, openJsonApi, parseAny, withFields } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
-import { type ApiDialect, type JsonBody, noZone, unexpected } from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, noZone, unexpected } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
@@ -85,19 +85,11 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
   };
 }
 
-type ReadableSet = {
-  readonly rrset_name: string;
-  readonly rrset_type: string;
-  readonly rrset_ttl: number;
-  readonly rrset_values: readonly string[];
-};
+const isSet = withFields({
+  rrset_name: isText,
+  rrset_type: isText,
+  rrset_ttl: isNumber,
+  rrset_values: listOf(isText),
+});
 
-const isSet = (value: unknown): value is ReadableSet =>
-  isObject(value) &&
-  isText(value.rrset_name) &&
-  isText(value.rrset_type) &&
-  isNumber(value.rrset_ttl) &&
-  Array.isArray(value.rrset_values) &&
-  value.rrset_values.every(isText);
-
-const isDomain = (value: unknown): value is JsonBody & { fqdn: string } => isObject(value) && isText(value.fqdn);
+const isDomain = withFields({ fqdn: isText });

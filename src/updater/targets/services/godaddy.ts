@@ -1,9 +1,8 @@
-import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { isNumber, isText, openJsonApi, parseAny, withFields } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
-import type { ApiDialect, JsonBody } from "../../../providers/answers/service-answer.ts";
+import type { ApiDialect } from "../../../providers/answers/service-answer.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
 import { createSetTarget, type SetCalls } from "../set-target.ts";
@@ -74,9 +73,6 @@ function godaddyCalls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
   };
 }
 
-type ReadableRecord = { readonly name: string; readonly type: string; readonly data: string; readonly ttl: number };
+const isRecord = withFields({ name: isText, type: isText, data: isText, ttl: isNumber });
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && [value.name, value.type, value.data].every(isText) && isNumber(value.ttl);
-
-const isDomain = (value: unknown): value is JsonBody & { domain: string } => isObject(value) && isText(value.domain);
+const isDomain = withFields({ domain: isText });

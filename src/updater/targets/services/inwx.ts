@@ -4,7 +4,7 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { needed } from "../../../lib/settings/mapping.ts";
 import { type SettingType, text } from "../../../lib/settings/setting.ts";
-import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
+import { type ItemOf, isNumber, isText, parseAny, withFields } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
@@ -99,16 +99,20 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       return withoutContent(written);
     },
     async zones(signal) {
-      const lookup = await followPages(service, "1", async (page): Promise<ListedPage<Domain> | TargetFault> => {
-        const answer = await ask("nameserver.list", { page: Number(page), pagelimit }, signal);
-        const listed = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
-        if (listed.kind !== "found") return listed;
-        return {
-          kind: "page",
-          items: listed.value,
-          next: listed.value.length < pagelimit ? "" : `${Number(page) + 1}`,
-        };
-      });
+      const lookup = await followPages(
+        service,
+        "1",
+        async (page): Promise<ListedPage<ItemOf<typeof isDomain>> | TargetFault> => {
+          const answer = await ask("nameserver.list", { page: Number(page), pagelimit }, signal);
+          const listed = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+          if (listed.kind !== "found") return listed;
+          return {
+            kind: "page",
+            items: listed.value,
+            next: listed.value.length < pagelimit ? "" : `${Number(page) + 1}`,
+          };
+        },
+      );
       return mapFound(lookup, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
     },
     close: () => client.close(),
@@ -156,20 +160,8 @@ const twoFactors: TargetFault = {
 /** A string since November 2025, because it no longer fits into 32 bits. */
 type RecordId = number | string;
 
-type ReadableRecord = {
-  readonly id: RecordId;
-  readonly name: string;
-  readonly type: string;
-  readonly content: string;
-  readonly ttl: number;
-};
+const isId = (value: unknown): value is RecordId => isNumber(value) || (isText(value) && /^\d+$/.test(value));
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) &&
-  (isNumber(value.id) || (isText(value.id) && /^\d+$/.test(value.id))) &&
-  [value.name, value.type, value.content].every(isText) &&
-  isNumber(value.ttl);
+const isRecord = withFields({ id: isId, name: isText, type: isText, content: isText, ttl: isNumber });
 
-type Domain = { readonly domain: string };
-
-const isDomain = (value: unknown): value is Domain => isObject(value) && isText(value.domain);
+const isDomain = withFields({ domain: isText });

@@ -2,7 +2,14 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, zoneNameOf } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  type ItemOf,
+  isNumber,
+  isText,
+  openJsonApi,
+  parseAny,
+  withFields,
+} from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import { type ApiDialect, noZone } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
@@ -96,19 +103,8 @@ function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Raw> {
   };
 }
 
-type ReadableRecord = {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly content: string;
-  readonly ttl: number;
-  readonly disabled?: boolean;
-};
+const isRecord = withFields({ id: isText, name: isText, type: isText, content: isText, ttl: isNumber });
 
-const currentSetOf = ({ content, ttl }: ReadableRecord): CurrentContent => ({ values: [content], ttl });
+const currentSetOf = ({ content, ttl }: ItemOf<typeof isRecord>): CurrentContent => ({ values: [content], ttl });
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
-
-const isZone = (value: unknown): value is { id: string; name: string } =>
-  isObject(value) && isText(value.id) && isText(value.name);
+const isZone = withFields({ id: isText, name: isText });

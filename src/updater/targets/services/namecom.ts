@@ -1,9 +1,16 @@
-import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { needed } from "../../../lib/settings/mapping.ts";
 import { type SettingType, text } from "../../../lib/settings/setting.ts";
-import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  isNumber,
+  isText,
+  type JsonApi,
+  openJsonApi,
+  optional,
+  parseAny,
+  withFields,
+} from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
@@ -101,22 +108,7 @@ const lists =
       ({ nextPage }, page) => isNumber(nextPage) && page < nextPage,
     );
 
-type ReadableRecord = {
-  readonly id: number;
-  /** Relative; missing for the zone itself. */
-  readonly host?: string;
-  readonly type: string;
-  readonly answer: string;
-  readonly ttl: number;
-};
+/** `host` is relative, and missing for the zone itself. */
+const isRecord = withFields({ id: isNumber, host: optional(isText), type: isText, answer: isText, ttl: isNumber });
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) &&
-  isNumber(value.id) &&
-  (value.host === undefined || isText(value.host)) &&
-  isText(value.type) &&
-  isText(value.answer) &&
-  isNumber(value.ttl);
-
-const isDomain = (value: unknown): value is JsonBody & { domainName: string } =>
-  isObject(value) && isText(value.domainName);
+const isDomain = withFields({ domainName: isText });

@@ -3,7 +3,7 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { needed } from "../../../lib/settings/mapping.ts";
 import { type SettingType, text } from "../../../lib/settings/setting.ts";
-import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
+import { isNumber, isText, parseAny, withFields } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
@@ -121,12 +121,4 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
   };
 }
 
-type ReadableRecord = {
-  readonly id: string;
-  readonly hostname: string;
-  readonly type: string;
-  readonly destination: string;
-};
-
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && [value.id, value.hostname, value.type, value.destination].every(isText);
+const isRecord = withFields({ id: isText, hostname: isText, type: isText, destination: isText });

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
 import { needed } from "../../../lib/settings/mapping.ts";
 import type { SettingType } from "../../../lib/settings/setting.ts";
-import { isNumber, isText, type JsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { isNumber, isText, type JsonApi, parseAny, withFields } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
@@ -134,13 +133,7 @@ function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
   };
 }
 
-type ReadableRecord = {
-  readonly id: number;
-  readonly fieldType: string;
-  readonly subDomain?: string | null;
-  readonly target: string;
-  readonly ttl: number;
-};
+/** Empty or missing for the zone itself. */
+const isName = (value: unknown): value is string | null | undefined => isText(value ?? "");
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && isNumber(value.id) && isText(value.fieldType) && isText(value.target) && isNumber(value.ttl);
+const isRecord = withFields({ id: isNumber, fieldType: isText, subDomain: isName, target: isText, ttl: isNumber });

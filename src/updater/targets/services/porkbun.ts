@@ -1,12 +1,10 @@
-import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isText, parseAny } from "../../../providers/answers/json-api.ts";
+import { isText, parseAny, withFields } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
   followPages,
-  type JsonBody,
   type ListedPage,
   readAnswer,
 } from "../../../providers/answers/service-answer.ts";
@@ -102,19 +100,8 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
   };
 }
 
-type ReadableRecord = {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly content: string;
-  /** Digits. */
-  readonly ttl: string;
-};
+const isTtl = (value: unknown): value is string => isText(value) && /^\d{1,10}$/.test(value);
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) &&
-  [value.id, value.name, value.type, value.content].every(isText) &&
-  isText(value.ttl) &&
-  /^\d{1,10}$/.test(value.ttl);
+const isRecord = withFields({ id: isText, name: isText, type: isText, content: isText, ttl: isTtl });
 
-const isDomain = (value: unknown): value is JsonBody & { domain: string } => isObject(value) && isText(value.domain);
+const isDomain = withFields({ domain: isText });

@@ -1,15 +1,17 @@
-import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import {
   errorTextIn,
+  type ItemOf,
   isNumber,
   isText,
   type JsonApi,
   openJsonApi,
+  optional,
   parseAny,
+  withFields,
 } from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
-import { type ApiDialect, type JsonBody, noZone, readPages } from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, noZone, readPages } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
@@ -114,22 +116,18 @@ function spaceshipLists(api: JsonApi) {
   return { records, domains };
 }
 
-/** Records of other types have other fields. */
-type Item = {
-  readonly type: string;
-  /** Relative; `@` for the zone itself. */
-  readonly name: string;
-  readonly ttl: number;
-  readonly address?: string;
-  readonly value?: string;
-};
+/** `name` is relative; `@` is the zone itself. Records of other types have other fields. */
+const hasFields = withFields({
+  type: isText,
+  name: isText,
+  ttl: isNumber,
+  address: optional(isText),
+  value: optional(isText),
+});
+
+type Item = ItemOf<typeof hasFields>;
 
 const isItem = (value: unknown): value is Item =>
-  isObject(value) &&
-  isText(value.type) &&
-  isText(value.name) &&
-  isNumber(value.ttl) &&
-  [value.address, value.value].every((each) => each === undefined || isText(each)) &&
-  (!/^A{1,4}$/.test(value.type) || isText(value.address));
+  hasFields(value) && (!/^A{1,4}$/.test(value.type) || isText(value.address));
 
-const isDomain = (value: unknown): value is JsonBody & { name: string } => isObject(value) && isText(value.name);
+const isDomain = withFields({ name: isText });

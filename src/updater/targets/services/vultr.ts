@@ -1,6 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { errorTextIn, isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  errorTextIn,
+  isNumber,
+  isText,
+  openJsonApi,
+  parseAny,
+  withFields,
+} from "../../../providers/answers/json-api.ts";
 import {
   type ApiDialect,
   followPages,
@@ -97,16 +104,7 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
   };
 }
 
-type ReadableRecord = {
-  readonly id: string;
-  readonly type: string;
-  /** Relative; empty for the zone itself. */
-  readonly name: string;
-  readonly data: string;
-  readonly ttl: number;
-};
+/** `name` is relative, and empty for the zone itself. */
+const isRecord = withFields({ id: isText, type: isText, name: isText, data: isText, ttl: isNumber });
 
-const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && [value.id, value.type, value.name, value.data].every(isText) && isNumber(value.ttl);
-
-const isDomain = (value: unknown): value is JsonBody & { domain: string } => isObject(value) && isText(value.domain);
+const isDomain = withFields({ domain: isText });
