@@ -243,7 +243,6 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "describe-interval.ts",
     "describe-round.ts",
     "history.ts",
-    "kind-names.ts",
     "print-metrics.ts",
     "reporter.ts",
     "status.ts",

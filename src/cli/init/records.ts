@@ -4,9 +4,8 @@ import { absoluteName, parseOwner, parseZoneName } from "../../core/names/name.t
 import { asAscii } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
 import type { ListedZone } from "../../providers/provider-calls.ts";
-import { targetName, targetRank } from "../../updater/report/kind-names.ts";
 import type { ListedRecord, RecordTarget, TargetFault } from "../../updater/targets/target.ts";
-import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
+import { openTarget, targetKinds, targetNames, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { settingsOf } from "../io/kind-settings.ts";
 import { askEntry, type CliValues, type EntryAsking, missingSettings, readSettingOptions } from "./ask-entry.ts";
@@ -50,7 +49,7 @@ export async function askRecords(
   try {
     const zone = await untilRight(asker, io, () => askZone(options, zones, asker));
     if (zones === undefined && options.create)
-      io.err(`--create has no effect here: moor cannot see which records exist at ${targetName(config.api)}.\n`);
+      io.err(`--create has no effect here: moor cannot see which records exist at ${targetNames[config.api]}.\n`);
     const asking = { options, zone, target, asker, io, ...wanted };
     const name = await untilRight(asker, io, () => (zones === undefined ? typeName(asking) : askName(asking)));
     return { target: entry, zone: zone.name, name };
@@ -82,13 +81,11 @@ function settingsOfOptions({ records, tokenFile, targetSet }: InitOptions): CliV
 
 /** By the names that people know; the code of the config is in grey behind it. */
 export const apiChoices = (): readonly AnswerOption[] =>
-  Object.entries(targetKinds)
-    .map(([value, { schema }]) => ({
-      value,
-      label: targetName(value),
-      hint: `${value}: ${String(schema.description)}`,
-    }))
-    .toSorted((a, b) => targetRank(a.value) - targetRank(b.value));
+  Object.entries(targetKinds).map(([value, { schema }]) => ({
+    value,
+    label: targetNames[value] ?? value,
+    hint: `${value}: ${String(schema.description)}`,
+  }));
 
 async function askTargetEntry(
   api: string,

@@ -1,8 +1,7 @@
 import { type Family, families, recordTypeOf } from "../../core/addresses/address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
-import { sourceName } from "../../updater/report/kind-names.ts";
-import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
+import { openSource, sourceKinds, sourceNames, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { settingsToAsk } from "../io/kind-settings.ts";
 import { askEntry, type CliValues, missingSettings, readSettingOptions } from "./ask-entry.ts";
@@ -94,7 +93,7 @@ export function kindChoices(proposals: readonly Proposal[]): readonly AnswerOpti
     .map(([value, { schema }]) => {
       const proposal = proposals.find(({ kind }) => kind === value);
       const hint = `${value}: ${proposal ? `found: ${proposal.because}` : String(schema.description)}`;
-      return { value, label: sourceName(value), hint };
+      return { value, label: sourceNames[value] ?? value, hint };
     })
     .toSorted((a, b) => rank(a.value) - rank(b.value));
 }

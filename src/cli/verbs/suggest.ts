@@ -26,7 +26,8 @@ export async function addSuggestions(root: RootCommand, words: readonly string[]
     if (type) type.handler = (complete) => recordTypes.forEach((each) => complete(each, ""));
   }
   if (words[0] === "init") {
-    const { sourceNames, targetNames } = await import("../../updater/report/kind-names.ts");
+    const { sourceNames } = await import("../../updater/sources/sources.ts");
+    const { targetNames } = await import("../../updater/targets/targets.ts");
     suggestKinds(root, "kind", sourceNames);
     suggestKinds(root, "api", targetNames);
   }

@@ -15,7 +15,7 @@ import {
   text,
 } from "../../lib/settings/setting.ts";
 import { type FamilyConfig, familySettings, type OwnFamily, type Sources } from "./family.ts";
-import type { ConfigReferences } from "./kinds.ts";
+import type { ConfigKinds, ConfigReferences } from "./kinds.ts";
 import { checkDevices, noReference, reference, sourcesSetting, withSources } from "./references.ts";
 import { checkWhen, type NameRules, type RuleValues, ruleFields } from "./rules.ts";
 
@@ -43,7 +43,7 @@ export function entrySettings(references: ConfigReferences) {
   const onlyTarget = targets.length === 1 ? targets[0] : undefined;
   const refuseTwice = createDuplicateCheck();
   return {
-    fields: entryFields(sources, targets),
+    fields: entryFields(sources, targets, references.kinds),
     ownSource: sourcesSetting(sources, "The source for this family, if it differs from the name's."),
     /** `needsSource`: not all families of the entry have their own source. */
     check(
@@ -100,7 +100,7 @@ export type EntrySettings = ReturnType<typeof entrySettings>;
 
 type EntryValues = ValueOf<ReturnType<typeof entryFields>> & RuleValues;
 
-const entryFields = (sources: readonly string[], targets: readonly string[]) => ({
+const entryFields = (sources: readonly string[], targets: readonly string[], kinds: ConfigKinds) => ({
   zone: needed(zoneName, undefined, "this name has no zone"),
   source: sourcesSetting(
     sources,
@@ -116,12 +116,18 @@ const entryFields = (sources: readonly string[], targets: readonly string[]) => 
   ),
   removeOnStop: usually(
     flag(
-      "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`. Only with `rrsets`, `hetzner`, `rfc2136`, `powerdns`, `route53`, `desec` and `netcup-cloud`.",
+      `Remove the record when \`moor update\` is stopped, if it still holds the address that moor wrote. Needs \`create: true\`. Only with ${removing(kinds)}.`,
     ),
     false,
   ),
   paused: usually(flag("While `true`, leave the record as it is."), false),
 });
+
+/** The APIs that can remove records. */
+const removing = ({ targets }: ConfigKinds): string =>
+  Object.entries(targets.facts)
+    .flatMap(([api, { can }]) => (can.remove ? [`\`${api}\``] : []))
+    .join(", ");
 
 /** Reports a record that an earlier entry has too. */
 function createDuplicateCheck() {

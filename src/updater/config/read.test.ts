@@ -289,7 +289,11 @@ const faults: [string, string, RegExp][] = [
     "sources: { fw: { url: 'https://192.0.2.1', keyFile: secrets/key } }",
     /^moor\.yaml:1:53: keyFile of source fw has no lines key=… and secret=…; .*`key:` and `secret:`/,
   ],
-  ["an unknown api", good.replace("token:", "api: v7, token:"), /api of target dns cannot be "v7"; write v1/],
+  [
+    "an unknown api",
+    good.replace("token:", "api: v7, token:"),
+    /api of target dns cannot be "v7"; write rrsets or hetzner/,
+  ],
   ["a missing ca", good.replace("token:", "ca: nope.pem, token:"), /ca of target dns: there is no file nope\.pem/],
   ["a CA file without a certificate", good.replace("token:", "ca: secrets/key, token:"), /contains no certificate/],
   ["a CA file that was cut off", good.replace("token:", "ca: cut.pem, token:"), /certificate 2 in cut\.pem is damaged/],

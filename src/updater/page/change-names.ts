@@ -6,10 +6,9 @@ import { absoluteName } from "../../core/names/name.ts";
 import type { Fault, Result } from "../../core/result.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { editNames, type NamesChange } from "../config/edit-names.ts";
-import { sourceName, targetName } from "../report/kind-names.ts";
 import { type ManagedRecord, managedRecordsOf, sourcesOf } from "../round/managed-records.ts";
-import { sourceKinds } from "../sources/sources.ts";
-import { targetKinds } from "../targets/targets.ts";
+import { sourceKinds, sourceNames } from "../sources/sources.ts";
+import { targetKinds, targetNames } from "../targets/targets.ts";
 import type { AskTools } from "./ask-published.ts";
 import { type NotWritten, readConfigFile, whyNotWritable, writeConfigFile } from "./config-file.ts";
 import { lineDiff } from "./line-diff.ts";
@@ -63,13 +62,13 @@ export function createNamesChanger({ config, devices, published, checkText, adop
         entries: entriesIn(text).map(shownEntry),
         sources: [...config.sources.values()].map(({ name, kind }) => ({
           name,
-          called: sourceName(kind),
+          called: sourceNames[kind] ?? kind,
           isOne: sourceKinds[kind]?.only !== undefined,
           devices: usable(devices().get(name) ?? []),
         })),
         targets: [...config.targets.values()].map(({ name, api }) => {
           const { create = true, ttl = true } = targetKinds[api]?.can ?? {};
-          return { name, called: targetName(api), create, ttl };
+          return { name, called: targetNames[api] ?? api, create, ttl };
         }),
       };
     },

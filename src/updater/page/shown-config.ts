@@ -3,8 +3,9 @@ import { originOf } from "../../lib/http-client/endpoint.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
 import { describeInterval } from "../report/describe-interval.ts";
-import { sourceName, targetName } from "../report/kind-names.ts";
 import { describeSources, type ManagedRecord, managedRecordsOf } from "../round/managed-records.ts";
+import { sourceNames } from "../sources/sources.ts";
+import { targetNames } from "../targets/targets.ts";
 
 /** The config as shown on the page. Only the origin of a URL is shown: the rest of a web hook is secret. */
 export function shownConfig(config: UpdaterConfig): ShownConfig {
@@ -15,7 +16,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     sources: [...config.sources.values()].map((source) => ({
       name: source.name,
       kind: source.kind,
-      called: sourceName(source.kind),
+      called: sourceNames[source.kind] ?? source.kind,
       url: source.url?.origin ?? "—",
       trust: source.trust?.kind ?? "—",
       key: Object.values(source).some((value) => typeof value === "function") ? "hidden" : "—",
@@ -24,7 +25,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
       name,
       url: originOf(url),
       api,
-      called: targetName(api),
+      called: targetNames[api] ?? api,
       trust: trust?.kind ?? "none",
       token: "hidden",
     })),

@@ -13,20 +13,28 @@ import { pfsense } from "./routers/pfsense.ts";
 import type { AddressSource, SourceAbilities, SourceKind } from "./source.ts";
 import { web } from "./web.ts";
 
-/** All kinds of sources. */
-export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = {
-  firewall,
-  opnsense: firewall,
-  interface: ownInterfaces,
-  web,
-  dns,
-  igd,
-  fritzbox,
-  openwrt,
-  mikrotik,
-  pfsense,
-  command,
+/** All kinds of sources, each with what people call it. */
+const rows: Readonly<Record<string, readonly [called: string, kind: SourceKind<never>]>> = {
+  firewall: ["OPNsense, or moor firewall", firewall],
+  opnsense: ["OPNsense", firewall],
+  interface: ["this machine's own interfaces", ownInterfaces],
+  web: ["services on the internet, over HTTPS", web],
+  dns: ["services on the internet, over DNS", dns],
+  igd: ["a router with UPnP, NAT-PMP or PCP", igd],
+  fritzbox: ["FRITZ!Box", fritzbox],
+  openwrt: ["OpenWrt", openwrt],
+  mikrotik: ["MikroTik", mikrotik],
+  pfsense: ["pfSense", pfsense],
+  command: ["your own program", command],
 };
+
+export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = Object.fromEntries(
+  Object.entries(rows).map(([code, [, kind]]) => [code, kind]),
+);
+
+export const sourceNames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(rows).map(([code, [called]]) => [code, called]),
+);
 
 export const usualKind = "firewall";
 

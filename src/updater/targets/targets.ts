@@ -5,7 +5,6 @@ import { dyndns2 } from "./dyndns2.ts";
 import { type HttpTarget, httpSettings } from "./http-call/http-settings.ts";
 import { createHttpTarget } from "./http-call/http-target.ts";
 import { httpPresets } from "./http-call/presets.ts";
-import { httpServices } from "./http-call/services.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
 import { bunny } from "./services/bunny.ts";
@@ -32,41 +31,50 @@ const http = {
   open: async (config: HttpTarget, connect) => createHttpTarget(config.call, await connect(config)),
 } satisfies TargetKind<HttpTarget>;
 
-/** All APIs for writing records. */
-export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
-  v1,
-  rrsets,
-  hetzner,
-  rfc2136,
-  dyndns2,
-  http,
-  powerdns,
-  cloudflare,
-  desec,
-  route53,
-  gandi,
-  digitalocean,
-  ovh,
-  ionos,
-  porkbun,
-  inwx,
-  netcup,
-  "netcup-cloud": netcupCloud,
-  bunny,
-  spaceship,
-  namecom,
-  godaddy,
-  vultr,
-  namecheap,
+/**
+ * All APIs for writing records, each with what people call it, in the order in which they are offered: the first can
+ * create records.
+ */
+const rows: Readonly<Record<string, readonly [called: string, kind: TargetKind<never>]>> = {
+  rrsets: ["moor records", rrsets],
+  hetzner: ["Hetzner", hetzner],
+  cloudflare: ["Cloudflare", cloudflare],
+  desec: ["deSEC", desec],
+  rfc2136: ["BIND, Knot or PowerDNS (DNS UPDATE)", rfc2136],
+  powerdns: ["PowerDNS (HTTP API)", powerdns],
+  route53: ["Amazon Route 53", route53],
+  ovh: ["OVHcloud", ovh],
+  ionos: ["IONOS", ionos],
+  gandi: ["Gandi", gandi],
+  digitalocean: ["DigitalOcean", digitalocean],
+  porkbun: ["Porkbun", porkbun],
+  inwx: ["INWX", inwx],
+  netcup: ["netcup, for zones that have not moved to CloudDNS", netcup],
+  "netcup-cloud": ["netcup CloudDNS", netcupCloud],
+  namecheap: ["Namecheap", namecheap],
+  bunny: ["bunny.net", bunny],
+  spaceship: ["Spaceship", spaceship],
+  namecom: ["name.com", namecom],
+  godaddy: ["GoDaddy", godaddy],
+  vultr: ["Vultr", vultr],
+  dyndns2: ["No-IP, Dyn and other dyndns2 services", dyndns2],
   ...httpPresets,
+  http: ["another service, by one HTTP request", http],
+  v1: ["moor records, with its older API", v1],
 };
 
-export const usualApi = "v1";
-
-/** What people call the services that are a row of `http-call/services.ts`. */
-export const presetTitles: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(httpServices).map(([api, { title }]) => [api, title]),
+export const targetKinds: Readonly<Record<string, TargetKind<never>>> = Object.fromEntries(
+  Object.entries(rows).map(([api, [, kind]]) => [api, kind]),
 );
+
+export const targetNames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(rows).map(([api, [called]]) => [api, called]),
+);
+
+/** Those that are a row of `http-call/services.ts`. */
+export const presets: readonly string[] = Object.keys(httpPresets);
+
+export const usualApi = "v1";
 
 /** An entry of `targets:`. */
 export const targetSettings = kindsOf("api", targetKinds, { description: "The API to use.", usual: usualApi });

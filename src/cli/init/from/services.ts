@@ -1,6 +1,6 @@
 import type { Family } from "../../../core/addresses/address.ts";
 import { dyndns2ServiceAt, dyndns2Services } from "../../../updater/targets/dyndns2-settings.ts";
-import { presetTitles, targetKinds } from "../../../updater/targets/targets.ts";
+import { presets, targetKinds } from "../../../updater/targets/targets.ts";
 import { type ImportedPart, part } from "./imported.ts";
 
 /** Where a program updates a name, and with which login. A string says why moor cannot do the same. */
@@ -102,7 +102,7 @@ export const zoneOfService: Readonly<Record<string, string>> = { duckdns: "duckd
 /** The target of a service with an update URL. Its token may be called a password in the other program. */
 export function presetOf(service: string, { user, password, token = password }: Login): ImportedTarget | undefined {
   const api = nameOf(service);
-  if (!(api in presetTitles) || byHand.has(bare(service))) return undefined;
+  if (!presets.includes(api) || byHand.has(bare(service))) return undefined;
   const required = (targetKinds[api]?.schema.required ?? []) as readonly string[];
   const values: Readonly<Record<string, string | undefined>> = { user, password, token };
   const lack = required.filter((key) => !values[key]);

@@ -10,9 +10,10 @@ import { createHttpTarget } from "./http-target.ts";
 import { httpServices, type Service } from "./services.ts";
 
 /** A kind of target for each service: only its credentials have to be configured. */
-export const httpPresets: Readonly<Record<string, TargetKind<HttpTarget>>> = Object.fromEntries(
-  Object.entries(httpServices).map(([api, service]) => [api, presetOf(api, service)]),
-);
+export const httpPresets: Readonly<Record<string, readonly [title: string, kind: TargetKind<HttpTarget>]>> =
+  Object.fromEntries(
+    Object.entries(httpServices).map(([api, service]) => [api, [service.title, presetOf(api, service)]]),
+  );
 
 type Credentials = { readonly user?: string; readonly password?: Secret; readonly token?: Secret };
 
