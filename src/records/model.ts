@@ -306,8 +306,19 @@ export type SignatureChange = {
   readonly through?: number;
 };
 
-/** Signatures of these names are to be renewed. */
-export type SigningRequest = { readonly kind: "signing"; readonly owners: readonly string[]; readonly unsigned: true };
+/** Signatures of these names are to be renewed. `aside`: names that become those of the zone. */
+export type SigningRequest = {
+  readonly kind: "signing";
+  readonly owners: readonly string[] | "all";
+  readonly unsigned: true;
+  readonly aside?: NamesAside;
+};
+
+/**
+ * All names of a large zone, signed under a number that the zone does not use yet. `through`: the position in the log
+ * as of which they are signed.
+ */
+export type NamesAside = { readonly number: number; readonly through: number };
 
 /** Whether a row is about signatures, and not a change that somebody made. */
 export const isAboutSigning = (change: LoggedRow["change"]): change is SignatureChange | SigningRequest =>

@@ -132,16 +132,15 @@ export class StoreZones implements ZoneSource {
     await this.#serials.ready(name);
     const zone = await this.#reads.zoneHolding(name);
     if (zone?.name !== name) return undefined;
-    const { ttl, mode } = zone.settings;
-    if (mode === "secondary") await this.#watchExpiry(zone);
+    if (zone.settings.mode === "secondary") await this.#watchExpiry(zone);
     const reading = createReading();
-    await readServedZone(
+    const served = await readServedZone(
       this.#reads,
       zone,
       () => this.#schedule.next(zone.account),
-      () => reading.restart(begin?.({ name, ttl })),
+      ({ settings: { ttl } }) => reading.restart(begin?.({ name, ttl })),
     );
-    const content = contentOf(zone, reading, this.#nameservers);
+    const content = contentOf(served, reading, this.#nameservers);
     this.#serials.noteSent(name, content.serial);
     return content;
   };

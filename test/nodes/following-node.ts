@@ -17,7 +17,7 @@ export type Leads = { readonly leads: boolean };
 
 const tell = (leads: boolean) => void process.send?.({ leads } satisfies Leads);
 
-const signer = new KeyFileSigner(keyFile, true);
+const signer = new KeyFileSigner(keyFile);
 const { connect, signChanges } = await openPostgresStore({ address: addressOf(database), log: noLog, signer });
 joinNodes({ connect, log: noLog }).duties.whenLeading(() => {
   const stop = signChanges();

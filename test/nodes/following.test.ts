@@ -40,7 +40,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-following-"));
   rig = await startPostgresRig();
   url = await rig.preparedUrl();
-  const signer = new KeyFileSigner(join(folder, "key"), true);
+  const signer = new KeyFileSigner(join(folder, "key"));
   store = await openPostgresStore({ address: addressOf(url), log: noLog, signer, limits: patient });
   const { id: account } = await store.ensureAccount("main", now);
   const lines = hosts.map((host) => `${host} 60 A 192.0.2.1`).join("\n");

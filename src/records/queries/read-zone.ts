@@ -9,13 +9,15 @@ import type { ServedSet } from "../../core/records/zone-view.ts";
 import { isAboutSigning, isLarge, type LoggedRow, type Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { atZoneSerial } from "../store/rows.ts";
+import { beginsSigning } from "../store/signed/plan-step.ts";
 
 /** Sets per read, which must not block for more than a few milliseconds. */
 const pageSize = 500;
 /** Names with signatures take longer, and more memory while a page is read. */
 const signedPageSize = 25;
 
-type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf" | "signedNames">;
+type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf">;
+type ServedReads = ZoneReads & Pick<RecordStore, "signedNames" | "zoneHolding">;
 
 /**
  * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the
@@ -64,20 +66,26 @@ async function* pagesOf(store: ZoneReads, zone: Zone, pause: () => Promise<void>
 }
 
 /**
- * Like `readZone`, with what DNSSEC adds, but only what DNS serves. Each part is passed on as it is read: all parts
- * together would take more memory than the zone in the nameserver. Later sets replace earlier ones, and those without
- * records remove them. `begin` is called again if everything has to be read again.
+ * Like `readZone`, with what DNSSEC adds, but only what DNS serves: changes that are not signed yet are left out. Each
+ * part is passed on as it is read: all parts together would take more memory than the zone in the nameserver. Later
+ * sets replace earlier ones, and those without records remove them. `begin` gets the zone with the settings that it is
+ * served with; it is called again if everything has to be read again. Returns that zone.
  */
 export async function readServedZone(
-  store: ZoneReads,
-  zone: Zone,
+  store: ServedReads,
+  stored: Zone,
   pause: () => Promise<void>,
-  begin: () => (sets: readonly ServedSet[]) => void,
-): Promise<void> {
-  const take = begin();
-  const isSigned = zone.settings.dnssec !== undefined;
-  if (!isLarge(zone) && !isSigned) return take((await store.sets(zone, {})).map(servedSet));
+  begin: (zone: Zone) => (sets: readonly ServedSet[]) => void,
+): Promise<Zone> {
   const start = await store.lastChange();
+  const concernsSigning = stored.settings.dnssec !== undefined || stored.signedNamesNumber !== undefined;
+  const zone = concernsSigning ? await servedZone(store, stored, start, pause) : stored;
+  const take = begin(zone);
+  const isSigned = zone.settings.dnssec !== undefined;
+  if (!isLarge(zone) && !concernsSigning) {
+    take((await store.sets(zone, {})).map(servedSet));
+    return zone;
+  }
   let soa: RRset | undefined;
   for await (const page of pagesOf(store, zone, pause)) {
     soa ??= page.find((set) => keyOf(set) === soaKey);
@@ -90,15 +98,21 @@ export async function readServedZone(
     last = names.at(-1)?.owner;
     if (names.length < signedPageSize) break;
   }
-  const missed = await changesSince(store, zone, start, pause, isSigned);
-  if (missed.some(endsZone)) return begin()([]);
+  const missed = await changesSince(store, zone, start, pause, concernsSigning);
+  if (missed.some(endsZone)) {
+    begin(zone)([]);
+    return zone;
+  }
   const signed = missed.findLast(({ change }) => change.kind === "signatures");
   const isServed = ({ position, change }: LoggedRow) => !("unsigned" in change) || position <= placeOf(signed);
   const changes = missed
     .filter((row) => row.position > start && isServed(row))
-    .flatMap((row) => changesIn(row, isSigned));
-  // So much was signed meanwhile that the log does not list it.
-  if (changes.includes("all")) return await readServedZone(store, zone, pause, begin);
+    .flatMap((row) => changesIn(row, concernsSigning));
+  // So much was signed meanwhile that the log does not list it, or the zone is signed otherwise.
+  if (changes.includes("all")) {
+    const current = await store.zoneHolding(stored.name);
+    return await readServedZone(store, current?.number === stored.number ? current : stored, pause, begin);
+  }
   const changed = changes.filter((change) => change !== "all");
   // What is not signed yet is undone.
   const undone = missed
@@ -109,7 +123,25 @@ export async function readServedZone(
   take(all.map(({ owner, type, after }) => servedSet(after ?? { owner, type, ttl: null, records: [] })));
   const last = all.findLast((change) => keyOf(change) === soaKey);
   const current = last === undefined ? soa : (last.after ?? undefined);
-  if (current) take([servedSet(atZoneSerial(current, zoneAfter(zone, isSigned && signed ? [signed] : missed)))]);
+  const after = zoneAfter(zone, isSigned && signed ? [signed] : missed.filter(isServed));
+  if (current) take([servedSet(atZoneSerial(current, after))]);
+  return zone;
+}
+
+/** The zone without changes that are not signed yet. */
+async function servedZone(
+  store: ServedReads,
+  stored: Zone,
+  start: number,
+  pause: () => Promise<void>,
+): Promise<Zone> {
+  const zone = (await store.zoneHolding(stored.name)) ?? stored;
+  const unsigned = (await changesSince(store, stored, start, pause, true)).filter(({ change }) => "unsigned" in change);
+  const settings = unsigned.flatMap(({ change }) => (change.kind === "settings" ? change.before : []))[0];
+  const [first] = unsigned;
+  // Until a zone is signed for the first time, it has a serial before that of the first change.
+  const serial = first === undefined ? zone.serial : (first.serial - 1) >>> 0;
+  return { ...zone, serial, settings: settings ?? zone.settings };
 }
 
 /** Up to where a row with signatures has signed its zone. */
@@ -157,12 +189,18 @@ async function changesSince(
 ): Promise<readonly LoggedRow[]> {
   const rows: LoggedRow[] = [];
   let signed: LoggedRow | undefined;
+  let end = isSigned ? 0 : start;
   for (let before: number | undefined; ; ) {
     const page = await store.logOf(zone, { limit: pageSize, before });
-    rows.push(...page);
-    signed ??= page.find(({ change }) => change.kind === "signatures");
+    for (const row of page) {
+      if (row.position <= end) break;
+      rows.push(row);
+      if (signed === undefined && row.change.kind === "signatures") {
+        signed = row;
+        end = Math.min(start, placeOf(row));
+      } else if (zone.signedNamesNumber === undefined && beginsSigning(row)) end = start;
+    }
     before = page.at(-1)?.position;
-    const end = isSigned ? Math.min(start, placeOf(signed)) : start;
     if (before === undefined || before <= end || page.length < pageSize) break;
     await pause();
   }

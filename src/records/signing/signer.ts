@@ -29,11 +29,6 @@ export type EncryptedKey = { readonly id: string; readonly encrypted: string };
  * backups.
  */
 export type Signer = {
-  /**
-   * In PostgreSQL, writes to signed zones do not wait for signatures, as in SQLite. Not used by the service yet
-   * (decisions/0024).
-   */
-  readonly follows: boolean;
   readonly generateKey: (
     algorithm: Algorithm,
     now: Instant,
@@ -119,13 +114,12 @@ export const renewal = 9 * day;
 const p256Prefix = 64;
 
 export class KeyFileSigner implements Signer {
-  readonly follows: boolean;
   readonly #keyFile: string;
   readonly #loaded = new Map<string, KeyObject>();
   #secret: Buffer | undefined;
 
-  constructor(keyFile: string, follows = false) {
-    [this.#keyFile, this.follows] = [keyFile, follows];
+  constructor(keyFile: string) {
+    this.#keyFile = keyFile;
   }
 
   readonly generateKey: Signer["generateKey"] = (algorithm, now) => {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { NameChange } from "../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../core/instant.ts";
 import { apex } from "../../core/names/name.ts";
 import { type Change, diffSets } from "../../core/records/changes.ts";
@@ -26,21 +25,11 @@ export type WriteEffect = {
   readonly zone: Zone;
   readonly changes: readonly Change[];
   readonly newSettings: boolean;
-  /** What changes in the signed part of the zone. */
-  readonly signedNameChanges?: readonly NameChange[];
-  /** Where the signed names are stored from now on, if that changes. */
-  readonly signedNamesSwitch?: SignedNamesSwitch;
   /** New private keys. */
   readonly keys?: readonly EncryptedKey[];
   /** The store assigns the positions. */
   readonly log: readonly Omit<LoggedRow, "position">[];
 };
-
-/**
- * `to`: a number under which names are presigned (`presign.ts`), a new number for the names of this write, or
- * undefined if the zone is not signed any more. `leaves`: a number under which names are stored that are deleted later.
- */
-export type SignedNamesSwitch = { readonly to: number | "new" | undefined; readonly leaves?: number | undefined };
 
 /**
  * The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be

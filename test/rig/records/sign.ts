@@ -24,11 +24,13 @@ function serviceOf({ store, now, actor = "test" }: By, { account, number }: Zone
   return { service, operator: { account, label: actor, scope: wholeAccount }, at: { number } };
 }
 
-/** Undefined if the zone is not signed any more. */
+/** Resolves when the zone is signed so. Undefined if it is not signed any more. */
 async function signing<T extends ZoneSigning | undefined = ZoneSigning>(
+  { store }: By,
   changing: Promise<ZoneOutcome>,
 ): Promise<Result<T>> {
   const changed = await changing;
+  await store.signed();
   if (changed.kind === "done") return ok(changed.zone.settings.dnssec as T);
   if (changed.kind === "refused") return failAll(changed.faults);
   throw new Error(`the zone cannot be changed: ${changed.kind}`);
@@ -36,35 +38,35 @@ async function signing<T extends ZoneSigning | undefined = ZoneSigning>(
 
 export function signZone(by: By, zone: Zone, choice: SigningChoice, signer: Signer) {
   const { service, operator, at } = serviceOf(by, zone, signer);
-  return signing(service.signZone(operator, at, choice));
+  return signing(by, service.signZone(operator, at, choice));
 }
 
 export function rollKey(by: By, zone: Zone, algorithm: Algorithm | undefined, signer: Signer) {
   const { service, operator, at } = serviceOf(by, zone, signer);
-  return signing(service.rollKey(operator, at, algorithm));
+  return signing(by, service.rollKey(operator, at, algorithm));
 }
 
 export function unsignZone(by: By, zone: Zone) {
   const { service, operator, at } = serviceOf(by, zone);
-  return signing(service.unsignZone(operator, at, false));
+  return signing(by, service.unsignZone(operator, at, false));
 }
 
 export function unsignNow(by: By, zone: Zone) {
   const { service, operator, at } = serviceOf(by, zone);
-  return signing<undefined>(service.unsignZone(operator, at, true));
+  return signing<undefined>(by, service.unsignZone(operator, at, true));
 }
 
 export function changeDenial(by: By, zone: Zone, denial: DenialKind) {
   const { service, operator, at } = serviceOf(by, zone);
-  return signing(service.changeDenial(operator, at, denial));
+  return signing(by, service.changeDenial(operator, at, denial));
 }
 
 export function ignoreSilentServers(by: By, zone: Zone) {
   const { service, operator, at } = serviceOf(by, zone);
-  return signing(service.ignoreSilentServers(operator, at));
+  return signing(by, service.ignoreSilentServers(operator, at));
 }
 
 export function publishKeys(by: By, zone: Zone, keys: readonly PublicKey[]) {
   const { service, operator, at } = serviceOf(by, zone);
-  return signing(service.publishKeys(operator, at, keys));
+  return signing(by, service.publishKeys(operator, at, keys));
 }

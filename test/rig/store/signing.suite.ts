@@ -41,7 +41,6 @@ export function describeSigning(
   title: string,
   tried: "nsec" | "nsec3",
   open: (signer: Signer) => Promise<RecordStore>,
-  follows = false,
 ): void {
   describe(`${title}: signed zones`, () => {
     let store: RecordStore;
@@ -50,7 +49,7 @@ export function describeSigning(
     let zone: Zone;
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "moor-signing-"));
-      signer = new KeyFileSigner(join(folder, "key"), follows);
+      signer = new KeyFileSigner(join(folder, "key"));
       // A test can replace the signer, as a restart does.
       store = await open(new Proxy(signer, { get: (_, key) => signer[key as keyof Signer] }));
       const { id: account } = await store.ensureAccount("main", now);
@@ -246,7 +245,7 @@ export function describeSigning(
           result: "done",
         }));
       renameSync(keyFile, `${keyFile}.away`);
-      signer = new KeyFileSigner(keyFile, follows);
+      signer = new KeyFileSigner(keyFile);
       const [signed, unsigned] = await Promise.allSettled([write(zone.id), write("plain.example")]);
       expect(signed).toMatchObject({ reason: expect.any(StoreBusy) });
       expect(signed).toMatchObject({ reason: { message: expect.stringMatching(/key is missing.*restore your copy/) } });
@@ -254,7 +253,7 @@ export function describeSigning(
       renameSync(`${keyFile}.away`, keyFile);
       expect(await write(zone.id)).toBe("done");
       renameSync(keyFile, `${keyFile}.away`);
-      signer = new KeyFileSigner(keyFile, follows);
+      signer = new KeyFileSigner(keyFile);
       expect(await unsignNow({ store, actor: "tester", now }, zone)).toMatchObject({ ok: true });
     });
 

@@ -35,14 +35,14 @@ export type WholeZoneRig = {
 };
 
 /** Work on a whole large zone is a series of short transactions, and nobody sees a part of it. */
-export function describeWholeZones(title: string, rig: WholeZoneRig, follows = false): void {
+export function describeWholeZones(title: string, rig: WholeZoneRig): void {
   describe(`${title}: a zone of ${size} names`, () => {
     let [store, signer, folder, zone, other]: [RecordStore, Signer, string, Zone, Zone] = [] as never;
     /** The zone, unsigned and signed: making it costs more than most tests, so each gets a copy. */
     let [plain, signed, place]: [string, string, string] = [] as never;
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "moor-whole-"));
-      signer = new KeyFileSigner(join(folder, "key"), follows);
+      signer = new KeyFileSigner(join(folder, "key"));
       plain = await rig.place();
       store = await rig.open(plain, signer);
       zone = await createZone("large.example", size);

@@ -1,11 +1,11 @@
-import { apex, parentOf } from "../../../core/names/name.ts";
+import { parentOf } from "../../../core/names/name.ts";
 import { dname } from "../../../core/records/dname.ts";
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { accessKinds } from "../access-ended.ts";
-import type { PresignedByZone } from "../plan-signatures.ts";
 import type { ActorKey, Command } from "../port.ts";
+import type { NamesSwitch } from "../signed/plan-step.ts";
 import { type Loaded, mostOwners } from "./batch.ts";
 import { type KeptKey, type Need, ownersOf, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
 import {
@@ -19,8 +19,8 @@ import {
   oneByOne,
 } from "./locks.ts";
 import { newZoneKey, readNeighbours } from "./neighbours.ts";
-import { readSignedNames } from "./signed/names.ts";
-import { readPresigned, withPresignedNames } from "./signed/presign-store.ts";
+import { lockAside } from "./signed/aside-store.ts";
+import { readSignedApexes } from "./signed/names.ts";
 import { readSignedThrough } from "./signed/signed-through.ts";
 
 /** What a write needs to see. */
@@ -34,12 +34,10 @@ export type WriteNeeds = {
   readonly by?: Command["actor"];
   /** It contains much: deciding it takes long, and it is done alone. */
   readonly isLarge?: boolean;
-  /** Its zones are read completely, because signing turned out to need that. */
+  /** Its zones are read completely, because its rule turned out to need that. */
   readonly whole?: boolean;
-  /** Its presigned names. */
-  readonly presigned?: PresignedByZone;
-  /** The number of a zone: it stores signatures that follow earlier writes. */
-  readonly signs?: number;
+  /** It stores signatures that follow earlier writes to this zone. */
+  readonly signs?: { readonly zone: number; readonly namesSwitch: NamesSwitch | undefined };
 };
 
 type Run = (statement: Statement) => Promise<Rows>;
@@ -70,7 +68,7 @@ export async function loadBatch(
   const idempotencyKey = writes.flatMap((write) => write.idempotencyKey ?? []);
   const actions = writes.filter((write) => write.addsAction).length;
   // A zone that is signed for the first time needs a number for its names.
-  const newNumbers = created.length + writes.filter(({ whole }) => whole).length;
+  const newNumbers = created.length + writes.filter(({ signs }) => signs?.namesSwitch?.to === "new").length;
   const records = [...new Set(needs.flatMap(recordsIn))];
   const actors = writes.flatMap(({ by }) => by ?? []);
   const waits = lock.kind === "wait" || lock.ours.zones.size + lock.ours.names.size > 0;
@@ -87,12 +85,11 @@ export async function loadBatch(
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
   const places = placesIn(placeRows?.rows ?? []);
-  const presigned = await readPresigned(run, new Map(writes.flatMap((write) => [...(write.presigned ?? [])])));
-  const owners = ownersToRead(needs, { zones, places, presigned }, alone);
+  const owners = ownersToRead(needs, { zones, places }, alone);
   const [busy, sets, signed, ended] = await Promise.all([
     lock.kind === "wait" ? [] : busyZones(run, needs, zones, places),
     readSets(run, owners, largeToRemove(needs, zones)),
-    readSigned(run, writes, { zones, presigned, owners }, signer),
+    readSigned(run, writes, zones, signer),
     readEnded(run, actors),
   ]);
   return {
@@ -101,7 +98,6 @@ export async function loadBatch(
     owners,
     sets,
     ended,
-    presigned,
     ...signed,
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
@@ -115,17 +111,17 @@ export async function loadBatch(
 async function readSigned(
   run: Run,
   writes: readonly WriteNeeds[],
-  { zones, presigned, owners }: Pick<Loaded, "zones" | "presigned" | "owners">,
+  zones: readonly Zone[],
   signer: Signer | undefined,
-): Promise<Pick<Loaded, "signedNames" | "encryptedKeys" | "signedThrough">> {
-  const own = zones.map((zone) => withPresignedNames(zone, presigned));
-  const follow = ({ number }: Zone) => signer?.follows === true && !presigned.has(number);
+): Promise<Pick<Loaded, "signedApexes" | "encryptedKeys" | "signedThrough">> {
   const signing = writes.flatMap(({ signs }) => signs ?? []);
-  const [{ names, keys }, signedThrough] = await Promise.all([
-    readSignedNames(run, own, owners, signer, follow),
-    readSignedThrough(run, signing),
+  const asides = signing.flatMap(({ namesSwitch }) => (typeof namesSwitch?.to === "number" ? namesSwitch.to : []));
+  const [{ apexes, keys }, signedThrough] = await Promise.all([
+    readSignedApexes(run, zones, signer),
+    readSignedThrough(run, signing.map(({ zone }) => zone)),
+    ...asides.map((number) => lockAside(run, number)),
   ]);
-  return { signedNames: names, encryptedKeys: keys, signedThrough };
+  return { signedApexes: apexes, encryptedKeys: keys, signedThrough };
 }
 
 function placesIn(rows: Rows["rows"]): Loaded["places"] {
@@ -185,7 +181,7 @@ type Owners = Loaded["owners"];
 /** If a write is not alone in its batch, it is repeated alone if it needs many: they are not read for this batch. */
 function ownersToRead(
   needs: readonly Need[],
-  { zones, places, presigned }: Pick<Loaded, "zones" | "places" | "presigned">,
+  { zones, places }: Pick<Loaded, "zones" | "places">,
   alone: boolean,
 ): Owners {
   const zoneOf = createZoneOf(zones, places);
@@ -193,14 +189,11 @@ function ownersToRead(
   for (const need of needs) {
     const zone = zoneOf(need.at);
     if (zone === undefined || zone.account !== need.account) continue;
-    const ownersSoFar = owners.get(zone.number) ?? new Set(presigned.get(zone.number)?.changedSince);
+    const ownersSoFar = owners.get(zone.number) ?? new Set();
     const isWhole = need.owners === "all" || (need.owners === "to-remove" && !isLarge(zone));
     const its = isWhole ? "all" : ownersOf(need, zone, places);
     if (!alone && (its === "all" ? isLarge(zone) : its.size > mostOwners)) continue;
-    const named = its === "all" || ownersSoFar === "all" ? undefined : ownersSoFar.union(its);
-    // Every write to a signed zone signs its SOA record.
-    if (zone.settings.dnssec !== undefined || presigned.has(zone.number)) named?.add(apex);
-    owners.set(zone.number, named ?? "all");
+    owners.set(zone.number, its === "all" || ownersSoFar === "all" ? "all" : ownersSoFar.union(its));
   }
   return owners;
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { apex } from "../../../core/names/name.ts";
@@ -9,17 +8,9 @@ import { type Action, isLarge, type LoggedRow, type NewZone, type Zone } from ".
 import { type EncryptedKey, type Signer, signingTime } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
 import { changedNothing, keysKept, untilPublished } from "../kept-actions.ts";
-import {
-  type CurrentPresignedNames,
-  concernsSigning,
-  mostSignatures,
-  type PlannedSignatures,
-  planningSignatures,
-  type SignedReads,
-} from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type WriteView } from "../port.ts";
-import { inGroups, signNamesNow, signNamesOffThread } from "../sign-names.ts";
-import { isFollowed, isSignedAlike, type SigningStep, unsignedEffect } from "../signed/signing-follower.ts";
+import { concernsSigning, isSignedAlike, type SigningStep, unsignedEffect } from "../signed/plan-step.ts";
+import { type AsidesByZone, asideNeeded } from "../signed/sign-aside.ts";
 import {
   effectOf,
   effectWith,
@@ -63,9 +54,7 @@ export type Loaded = {
   /** Tokens, sessions and transfer keys that have ended, by `accessKeys`. */
   readonly ended: ReadonlySet<string>;
   /** Of signed zones, by their number. */
-  readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
-  /** The presigned names, by the number of the zone. Then `signedNames` has these names instead. */
-  readonly presigned: ReadonlyMap<number, CurrentPresignedNames>;
+  readonly signedApexes: ReadonlyMap<number, SignedName>;
   /** Of signed zones, if the signer has not loaded them yet. */
   readonly encryptedKeys: readonly EncryptedKey[];
   /** For zones whose signatures are stored: the position in the log up to which they are signed. */
@@ -74,10 +63,10 @@ export type Loaded = {
 
 /**
  * This write must be repeated in a separate batch: something it needs was not read for this one, this batch has changed
- * what was read, or it needs many signatures. Thrown before the write has changed anything.
+ * what was read. Thrown before the write has changed anything.
  */
 export class RunAlone extends Error {}
-/** Signing has to look at the whole zone. */
+/** The rule has to look at the whole zone. */
 export class ReadWholeZone extends RunAlone {}
 /** A write that concerns more owners than this is done alone, a few milliseconds at a time. */
 export const mostOwners = 1_000;
@@ -105,7 +94,6 @@ export class PostgresBatch {
   readonly #freshZones: number[];
   readonly #freshActions: number[];
   readonly #signed: SignedPart;
-  readonly #unsigned: (PlannedSignatures & { readonly zone: Zone })[] = [];
   readonly #log: Omit<LoggedRow, "position">[] = [];
   readonly #actions: ActionToWrite[] = [];
   readonly #keys: Map<string, KeptKey>;
@@ -122,7 +110,7 @@ export class PostgresBatch {
     this.#sets = new BatchSets(loaded.sets, loaded.places);
     this.#freshZones = [...loaded.freshZones];
     this.#freshActions = [...loaded.freshActions];
-    this.#signed = createSignedPart(loaded, this.#freshZones);
+    this.#signed = createSignedPart(this.#freshZones);
     this.#keys = new Map(loaded.keys.map((key) => [keyOf(key.actor, key.key), key]));
   }
 
@@ -150,50 +138,35 @@ export class PostgresBatch {
     return { zone, sets: owners.flatMap((owner) => sets.at(zone, owner)), storedNames };
   }
 
-  /** Plans a write; nothing changes until `apply` is called. */
-  *replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: WrittenBy, isTrial = false) {
+  /** Plans a write; nothing changes until `apply` is called. `asides`: names that were signed for it. */
+  *replace(
+    { zone, sets: existing }: WriteView,
+    { keys, ...wanted }: Wanted,
+    by: WrittenBy,
+    { asides, isTrial }: { readonly asides?: AsidesByZone | undefined; readonly isTrial?: boolean | undefined },
+  ) {
     const changes = wanted.sets ? yield* diffingSets(existing, wanted.sets) : [];
-    const effectWithoutKeys = effectWith(zone, changes, wanted, by);
-    const effect = effectWithoutKeys && keys ? { ...effectWithoutKeys, keys } : effectWithoutKeys;
-    if (effect && this.#isFollowed(zone, effect, wanted.renew)) {
-      this.#expectSignable(zone, effect, by);
-      const { renew = [] } = wanted;
-      return { zone: effect.zone, apply: () => this.#apply(unsignedEffect(effect, renew === "all" ? [] : renew, by)) };
-    }
-    const signatures = effect && !isTrial ? yield* this.#signaturesFor(zone, effect, by, wanted.renew) : undefined;
+    const changed = effectWith(zone, changes, wanted, by);
+    if (changed === undefined) return { zone, apply: nothing };
+    const effect = keys ? { ...changed, keys } : changed;
+    if (isTrial || !concernsSigning(zone, effect.zone))
+      return { zone: effect.zone, apply: () => this.#apply(effect) };
+    this.#expectSignable(zone, effect, by);
     return {
-      zone: effect?.zone ?? zone,
-      apply: () => this.#applyPlanned(zone, effect, signatures),
+      zone: effect.zone,
+      needs: asideNeeded(zone, effect, by, wanted.renew, asides),
+      apply: () => this.#apply(unsignedEffect(effect, by, wanted.renew, asides?.get(zone.number))),
     };
   }
 
-  *#applyPlanned(zone: Zone, effect: WriteEffect | undefined, signatures: PlannedSignatures | undefined): Steps<void> {
-    if (effect === undefined) return;
-    if (signatures === undefined) yield* this.#apply(effect);
-    else if (signatures.count > mostSignatures) this.#unsigned.push({ ...signatures, zone });
-    else if (this.#signer) yield* this.#apply(signatures.signed(signNamesNow(this.#signer, zone.name, signatures)));
-  }
-
-  /** For a write with many signatures, which is alone in its batch. */
-  async signRest(): Promise<void> {
-    const signer = this.#signer;
-    for (const { zone, ...signatures } of this.#unsigned) {
-      const names: NameChange[] = [];
-      const way = { next: nextTurn, isUrgent: true };
-      const parts = { ...signatures, groups: inGroups(signatures.namePlans()) };
-      for await (const some of signer ? signNamesOffThread(signer, zone.name, parts, way) : []) names.push(...some);
-      finish(this.#apply(signatures.signed(names)));
-    }
-  }
-
   /** What the signer has made of earlier writes, unless others were faster. Nothing else of the zone changes. */
-  applySigned({ zone, after, row }: SigningStep, names: readonly NameChange[]): void {
+  applySigned({ zone, after, row, namesSwitch }: SigningStep, names: readonly NameChange[]): void {
     const current = this.#zones.get(zone.number);
     if (current === undefined || !isSignedAlike(current, zone) || this.#signedThrough.get(zone.number) !== after)
       return;
     const signed = row(names);
     this.#signedThrough.set(zone.number, signed.change.through ?? 0);
-    this.#signed.namesOf(zone).write(names);
+    this.#zones.change(this.#signed.sign(current, names, namesSwitch));
     this.#log.push(signed);
   }
 
@@ -275,7 +248,7 @@ export class PostgresBatch {
       log: this.#log,
       actions: this.#actions,
       keys: [...this.#newKeys.values()],
-      ...this.#signed.outcome((zone) => this.#zones.isRemoved(zone)),
+      ...this.#signed.outcome(),
     };
   }
 
@@ -296,61 +269,25 @@ export class PostgresBatch {
     if (this.#loaded.owners.get(number) !== "all" && !this.#zones.isCreated(number)) throw new ReadWholeZone();
   }
 
-  #isFollowed(zone: Zone, effect: WriteEffect, renew: Wanted["renew"]): boolean {
-    const isSigned = concernsSigning(zone, effect.zone) && !this.#loaded.presigned.has(zone.number);
-    return isSigned && this.#signer?.follows === true && isFollowed(zone, effect.zone, renew);
-  }
-
   /** A signed zone cannot be changed while it cannot be signed. */
-  #expectSignable(zone: Zone, effect: WriteEffect, { now }: WrittenBy): void {
-    signingTime(this.#signed.namesOf(zone).view.at(apex), now);
-    if (this.#signer) this.#loadKeys(this.#signer, effect);
-  }
-
-  #loadKeys(signer: Signer, { zone, keys = [] }: WriteEffect): void {
-    const missing = signer.notLoaded(zone.settings.dnssec?.keys ?? []);
-    if (missing.length > 0)
-      signer.load([...this.#loaded.encryptedKeys, ...keys].filter(({ id }) => missing.includes(id)));
-  }
-
-  *#signaturesFor(zone: Zone, effect: WriteEffect, by: WrittenBy, renew: Wanted["renew"]) {
-    if (!concernsSigning(zone, effect.zone)) return undefined;
-    const signer = this.#signer;
-    if (signer === undefined)
+  #expectSignable({ number }: Zone, { zone, keys = [] }: WriteEffect, { now }: WrittenBy): void {
+    if (this.#signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
-    const presigned = this.#loaded.presigned.get(zone.number);
-    const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, presigned });
-    if (planned.signedNamesSwitch?.to === "new" && this.#freshZones.length === 0) throw new ReadWholeZone();
-    if (planned.count > mostSignatures && !this.#alone) throw new RunAlone();
-    this.#loadKeys(signer, effect);
-    return planned;
-  }
-
-  #signingReads(zone: Zone): SignedReads {
-    const names = this.#signed.namesOf(zone);
-    return {
-      names: names.view,
-      everyName: () => {
-        if (zone.settings.dnssec !== undefined) this.#mustBeWhole(zone);
-        return names.every();
-      },
-      setsAt: (owner: string) => {
-        this.#mustBeRead(zone, owner);
-        return this.#sets.at(zone, owner);
-      },
-      everySetKey: () => {
-        this.#mustBeWhole(zone);
-        return this.#sets.everySetKey(zone);
-      },
-    };
+    if (zone.settings.dnssec === undefined) return;
+    signingTime(this.#loaded.signedApexes.get(number), now);
+    const missing = this.#signer.notLoaded(zone.settings.dnssec?.keys ?? []);
+    if (missing.length > 0)
+      this.#signer.load([...this.#loaded.encryptedKeys, ...keys].filter(({ id }) => missing.includes(id)));
   }
 
   *#apply(effect: WriteEffect): Steps<void> {
-    const zone = this.#signed.apply(effect);
-    yield* this.#sets.apply(zone.number, effect.changes);
+    this.#signed.noteKeys(effect);
+    yield* this.#sets.apply(effect.zone.number, effect.changes);
     for (const row of effect.log) this.#log.push(row);
-    this.#zones.change(zone);
+    this.#zones.change(effect.zone);
   }
 }
+
+function* nothing(): Steps<void> {}
 
 export type BatchOutcome = ReturnType<PostgresBatch["outcome"]>;

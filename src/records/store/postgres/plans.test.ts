@@ -24,7 +24,7 @@ const writing = (writes: Write<unknown>[]) => {
     writes.push(write);
     return new Promise(() => undefined);
   };
-  return { run: createRun({ add }) };
+  return { run: createRun({ add, signFirst: () => Promise.reject(new Error("nothing is signed here")) }) };
 };
 
 const few = [0, 100, 200, 300, 400];

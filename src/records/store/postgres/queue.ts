@@ -274,7 +274,6 @@ export class PostgresWriteQueue {
     const account = write.needs[0]?.account ?? write.creates?.account ?? 0;
     const batch = new PostgresBatch(loaded, this.#options.signer, true);
     const fates = [await fateOf(() => this.#schedule.run(account, write.run(batch)))];
-    await batch.signRest();
     const [outcome, link] = [batch.outcome(), randomInt(mostLink)];
     const writing = writeStatements(outcome, link, mayStage && isStaged(outcome));
     return { fates, outcome, link, statements: await this.#schedule.run(account, writing) };
@@ -345,8 +344,8 @@ const withoutContent = ({ run: _, whole: _whole, ...write }: Write<unknown>): Wr
 
 /** Whether what a plan depends on is unchanged. Every change of a zone's content also changes its row. */
 function isSameBasis(planned: LoadedBatch, now: LoadedBatch): boolean {
-  const basis = ({ zones, places, keys, taken, neighbours, departed, ended, presigned, zoneCounts }: LoadedBatch) => [
-    ...[zones, places, keys, taken, neighbours, departed, ended, presigned, zoneCounts],
+  const basis = ({ zones, places, keys, taken, neighbours, departed, ended, zoneCounts }: LoadedBatch) => [
+    ...[zones, places, keys, taken, neighbours, departed, ended, zoneCounts],
   ];
   return isDeepStrictEqual(basis(planned), basis(now));
 }

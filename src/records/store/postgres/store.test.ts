@@ -43,7 +43,6 @@ describeHistory("PostgreSQL", emptied);
 describeRecordIds("PostgreSQL", emptied);
 const openSigning = (signer: Signer) => rig.open(undefined, { signer });
 describeSigning("PostgreSQL", "nsec3", openSigning);
-describeSigning("PostgreSQL, with a signer that follows", "nsec", openSigning, true);
 
 describe("a PostgreSQL database", () => {
   it("replaces as many records as fit into one request", async () => {

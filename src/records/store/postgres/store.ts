@@ -33,12 +33,12 @@ import { createPostgresGuesses } from "./guesses.ts";
 import { createLogReads } from "./log.ts";
 import { readObstacle } from "./neighbours.ts";
 import { createPurge } from "./purge.ts";
-import { type PostgresQueueOptions, PostgresWriteQueue } from "./queue.ts";
+import { type PostgresQueueOptions, PostgresWriteQueue, type Write } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
 import { createSigningDuty } from "./signed/followed-store.ts";
-import { createPresignStore } from "./signed/presign-store.ts";
-import { createPresigning } from "./signed/presigning.ts";
+import { createAsideStore } from "./signed/aside-store.ts";
+import { SignsAside } from "./signed/signs-aside.ts";
 import { countWrites, postgresSql } from "./sql.ts";
 import { createWriteAccess, PostgresTokens, type WriteAccess } from "./tokens.ts";
 import { createRun } from "./writes.ts";
@@ -118,8 +118,8 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
   const lists = createSqlReads(sql, reads.zoneBy);
   const signedZones = createSqlSignedZones(sql);
   const { setKeysAfter } = lists;
-  const presignReads = { ...signedZones, setKeysAfter, lastChange: reads.lastChange };
-  const writes = openWrites(options, { postgres, sql, counters, feed, presignReads });
+  const asideReads = { ...signedZones, setKeysAfter, lastChange: reads.lastChange };
+  const writes = openWrites(options, { postgres, sql, counters, feed, asideReads });
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
@@ -152,26 +152,26 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
 type WritesOptions = Pick<PostgresQueueOptions, "postgres" | "counters"> & {
   readonly sql: Sql;
   readonly feed: Pick<PostgresFeed, "committed" | "listen">;
-  readonly presignReads: Parameters<typeof createPresignStore>[0]["reads"];
+  readonly asideReads: Parameters<typeof createAsideStore>[0]["reads"];
 };
 
 function openWrites(
   { log, signer, limits, mostWaiting, recordLimits }: PostgresStoreOptions,
-  { sql, feed, presignReads, postgres, counters }: WritesOptions,
+  { sql, feed, asideReads, postgres, counters }: WritesOptions,
 ) {
   const lockLimit = limits?.lock ?? usualLimits.lock;
   const limited = { lockLimit, mostWaiting, mostZones: recordLimits?.quotas?.zones };
   const { committed, listen } = feed;
   const queue = new PostgresWriteQueue({ postgres, counters, committed, ...limited, purge: createPurge(), signer });
-  const presignStore = createPresignStore({ postgres, reads: presignReads });
-  const presigning = createPresigning({ store: presignStore, signer, add: (write) => queue.add(write) });
-  const { add } = presigning;
+  const asides = new SignsAside(createAsideStore({ postgres, reads: asideReads }), signer);
+  const add = <T>(write: Write<T>): Promise<T> => queue.add(write);
   const recordQuota = recordLimits && new RecordQuota(recordLimits, sql);
-  const run = createRun({ add, recordQuota, mostValues: recordLimits?.set });
+  const run = createRun({ add, recordQuota, mostValues: recordLimits?.set, signFirst: asides.signFirst });
+  const { schedule, signAside } = asides;
   return {
-    store: { run, ...createSigningDuty({ postgres, signer, add, run, listen, log }) },
+    store: { run, ...createSigningDuty({ postgres, signer, add, schedule, signAside, listen, log }) },
     close: async (): Promise<void> => {
-      await presigning.close();
+      await asides.close();
       await queue.drain();
     },
   };

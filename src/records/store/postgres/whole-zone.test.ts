@@ -35,4 +35,3 @@ const wholeZones: Parameters<typeof describeWholeZones>[1] = {
 };
 
 describeWholeZones("PostgreSQL", wholeZones);
-describeWholeZones("PostgreSQL, with a signer that follows", wholeZones, true);

@@ -16,6 +16,7 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
+import { type AsideNeeded, type AsidesByZone, isAsideNeeded } from "../signed/sign-aside.ts";
 import { type Wanted, type WrittenBy, zoneTried } from "../write-effect.ts";
 import type { PostgresBatch } from "./batch.ts";
 import type { Write } from "./queue.ts";
@@ -36,24 +37,33 @@ type RunOptions = {
   readonly mostValues?: number | undefined;
   /** As in `Command`. */
   readonly isTrial?: boolean | undefined;
+  /** Signs the names of a large zone before a write. */
+  readonly signFirst: (needed: AsideNeeded, attempt: AsideAttempt) => Promise<unknown>;
+  readonly asides?: AsidesByZone | undefined;
 };
+
+export type AsideAttempt = (asides: AsidesByZone) => Promise<unknown>;
 
 /** A command with more sets, records or lines than this is done alone. */
 const mostParts = 2_000;
 
 /** Every rule, as what it needs to see and what it does. */
 export function createRun(options: RunOptions): RecordStore["run"] {
-  return <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
-    const { run, ...needs } = writeOf(rule(command), { ...options, isTrial: command.isTrial }, running);
-    return options.add({
-      ...needs,
-      ...(command.actor && { by: command.actor }),
-      isLarge: (command.parts ?? 0) > mostParts,
-      *run(batch) {
-        batch.expectAccess(command.actor);
-        return yield* run(batch);
-      },
-    }) as Promise<ResultOf<R>>;
+  return async <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
+    const attempt = (asides?: AsidesByZone) => {
+      const { run, ...needs } = writeOf(rule(command), { ...options, isTrial: command.isTrial, asides }, running);
+      return options.add({
+        ...needs,
+        ...(command.actor && { by: command.actor }),
+        isLarge: (command.parts ?? 0) > mostParts,
+        *run(batch) {
+          batch.expectAccess(command.actor);
+          return yield* run(batch);
+        },
+      });
+    };
+    const outcome = await attempt();
+    return (isAsideNeeded(outcome) ? await options.signFirst(outcome, attempt) : outcome) as ResultOf<R>;
   };
 }
 
@@ -98,15 +108,21 @@ function* runOne<T>(
   batch: PostgresBatch,
   { request, decide }: WriteRule<T>,
   options: RunOptions,
-): Steps<T | undefined> {
+): Steps<T | AsideNeeded | undefined> {
   const view = yield* viewIn(batch, request, options);
   if (view === undefined) return undefined;
   const { wanted, result, ...decision } = decide(view);
-  yield* (yield* replace(batch, view, { ...decision, sets: wanted }, request, options)).apply();
+  const { needs, apply } = yield* replace(batch, view, { ...decision, sets: wanted }, request, options);
+  if (needs) return needs;
+  yield* apply();
   return result;
 }
 
-function* runAll<T>(batch: PostgresBatch, { requests, decide }: WriteAllRule<T>, options: RunOptions): Steps<T> {
+function* runAll<T>(
+  batch: PostgresBatch,
+  { requests, decide }: WriteAllRule<T>,
+  options: RunOptions,
+): Steps<T | AsideNeeded> {
   const views = [];
   for (const request of requests) views.push(yield* viewIn(batch, request, options));
   const { decisions, result } = yield* inSteps(decide(views));
@@ -117,6 +133,8 @@ function* runAll<T>(batch: PostgresBatch, { requests, decide }: WriteAllRule<T>,
     const { wanted, ...rest } = decision;
     planned.push(yield* replace(batch, view, { ...rest, sets: wanted }, request, options));
   }
+  const needs = planned.find((each) => each.needs)?.needs;
+  if (needs) return needs;
   for (const each of planned) yield* each.apply();
   return result;
 }
@@ -126,7 +144,7 @@ function* runAction<T>(
   { request, decide }: ActionRule<T>,
   options: RunOptions,
   running: RunningAction | undefined,
-): Steps<ActionResult<T> | "no-zone" | "key-taken"> {
+): Steps<ActionResult<T> | AsideNeeded | "no-zone" | "key-taken"> {
   const earlierAnswer = earlierAction<T>(batch, request);
   if (earlierAnswer !== undefined) return earlierAnswer;
   const view = yield* viewIn(batch, request, options);
@@ -134,6 +152,7 @@ function* runAction<T>(
   const { actionName, remember, remove, result, wanted, ...decision } = yield* inSteps(decide(view));
   const planned = remove ? undefined : yield* replace(batch, view, { ...decision, sets: wanted }, request, options);
   if (options.isTrial) return { result, action: undefined, serial: view.zone.serial };
+  if (planned?.needs) return planned.needs;
   if (planned) yield* planned.apply();
   const after = planned?.zone ?? batch.remove(view, request);
   return actionName === undefined && !remember
@@ -157,8 +176,8 @@ function* viewIn(
 
 /** Plans a write; throws if it adds too many records. */
 function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: WrittenBy, options: RunOptions) {
-  const { recordQuota, isTrial } = options;
-  const planned = yield* batch.replace(view, wanted, by, isTrial);
+  const { recordQuota } = options;
+  const planned = yield* batch.replace(view, wanted, by, options);
   recordQuota?.assertWithin(planned.zone, view.zone.recordCount);
   return planned;
 }

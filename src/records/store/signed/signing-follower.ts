@@ -1,39 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
-import type { NameChange, NamePlan } from "../../../core/dnssec/plan-signing.ts";
-import type { Instant } from "../../../core/instant.ts";
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { MaybeLater } from "../../../core/maybe-later.ts";
-import { apex } from "../../../core/names/name.ts";
-import type { Change } from "../../../core/records/changes.ts";
-import { setKey } from "../../../core/records/rrset.ts";
-import { finish } from "../../../core/steps.ts";
 import { type Logger, noLog } from "../../../process/log.ts";
-import { isAboutSigning, type LoggedRow, type SignatureChange, type SigningRequest, type Zone } from "../../model.ts";
-import type { Signer, SigningTime } from "../../signing/signer.ts";
-import { isSignedOtherwise, PresignNeeded, planningSignatures, type SignedReads } from "../plan-signatures.ts";
-import type { Decision, WriteRule } from "../port.ts";
-import { logRow, type WriteEffect, type WrittenBy } from "../write-effect.ts";
-
-/** The changes of a zone that are not signed yet, in the order of the log, and the zone after them. */
-export type UnsignedChanges = {
-  readonly zone: Zone;
-  /** The position up to which the zone is signed. */
-  readonly after: number;
-  readonly rows: readonly LoggedRow[];
-};
-
-/** What signs these changes. */
-export type SigningStep = Pick<UnsignedChanges, "zone" | "after"> & {
-  readonly at: SigningTime;
-  readonly namePlans: readonly NamePlan[];
-  readonly count: number;
-  /** The row of the log. */
-  readonly row: (names: readonly NameChange[]) => SignedRow;
-};
-
-export type SignedRow = Omit<LoggedRow, "position" | "change"> & { readonly change: SignatureChange };
-
-export type PlannedStep = SigningStep | "whole" | undefined;
+import type { LoggedRow, NamesAside } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
+import type { PlannedStep, SigningStep } from "./plan-step.ts";
+import { signNamesNow, signNamesOffThread, inGroups } from "./sign-names.ts";
 
 /**
  * What the follower needs from a store. It reads a zone and its unsigned changes at one moment, and writes only if
@@ -42,11 +14,10 @@ export type PlannedStep = SigningStep | "whole" | undefined;
 export type FollowedStore = {
   /** The zones with unsigned changes, by their numbers, as far as this process does not know them. */
   readonly behind: () => Promise<readonly number[]>;
-  /** Undefined if there is nothing to sign, `"whole"` if the whole of a large zone must be signed. */
-  readonly plan: (zone: number) => MaybeLater<PlannedStep>;
+  readonly plan: (zone: number, aside?: NamesAside) => MaybeLater<PlannedStep>;
   readonly commit: (step: SigningStep, names: readonly NameChange[]) => Promise<unknown>;
-  /** Signs all names of the zone, also those that were changed meanwhile. */
-  readonly signWhole: (zone: number) => Promise<unknown>;
+  /** Signs all names of a zone with its present settings, under a number of their own. */
+  readonly signAside: (zone: number) => Promise<NamesAside | undefined>;
 };
 
 /** Up to this many signatures are made at once; others are made in other threads. */
@@ -191,24 +162,23 @@ export class SigningFollower {
   }
 
   async #sign(zone: number): Promise<void> {
-    const step = await this.#store.plan(zone);
+    const step = await this.#planned(zone);
     if (step === undefined || this.#isClosed) return;
-    if (step === "whole") await this.#store.signWhole(zone);
-    else if (step.count <= few) await this.#store.commit(step, signStep(this.#signer, step));
-    else await this.#signInPool(step);
+    const names = await signStep(this.#signer, step);
+    if (this.#isClosed) return;
+    await this.#store.commit(step, names);
     // More may have been written meanwhile.
     if (!this.#isClosed) this.#waiting.add(zone);
   }
 
-  async #signInPool(step: SigningStep): Promise<void> {
-    const { zone, namePlans, at } = step;
-    const pool = this.#signer.offThread(false);
-    const all = namePlans.flatMap(({ toSign }) => toSign);
-    const signatures = (await pool.sign(zone.name, all, at)).values();
-    const names = namePlans.flatMap(
-      ({ toSign, change }) => change(toSign.map(() => signatures.next().value ?? [])) ?? [],
-    );
-    if (!this.#isClosed) await this.#store.commit(step, names);
+  /** The last version is served until all names of a large zone are signed. */
+  async #planned(zone: number): Promise<SigningStep | undefined> {
+    const step = await this.#store.plan(zone);
+    if (step !== "whole" || this.#isClosed) return step === "whole" ? undefined : step;
+    const aside = await this.#store.signAside(zone);
+    const built = this.#isClosed ? undefined : await this.#store.plan(zone, aside);
+    if (built === "whole") throw new Error("the zone has changed too much while it was signed");
+    return built;
   }
 
   #fail(zone: number, err: unknown): void {
@@ -228,88 +198,20 @@ export class SigningFollower {
   }
 }
 
-/** Blocks. */
-export const signStep = (signer: Signer, { zone, namePlans, at }: SigningStep): readonly NameChange[] =>
-  namePlans.flatMap(({ toSign, change }) => change(signer.signNow(zone.name, toSign, at)) ?? []);
+const countIn = ({ namePlans }: SigningStep): number => namePlans.reduce((sum, { toSign }) => sum + toSign.length, 0);
 
-/** The last change of each set, and the names that are to be renewed. */
-function contentOf(rows: readonly LoggedRow[]) {
-  const changes = new Map<string, Change>();
-  const renew: string[] = [];
-  for (const { change } of rows)
-    if (change.kind === "signing") renew.push(...change.owners);
-    else if (change.kind !== "settings" && !isAboutSigning(change))
-      changes.set(setKey(change.owner, change.type), change);
-  return { changes, renew };
+/** Many signatures are made in other threads. */
+async function signStep(signer: Signer, step: SigningStep): Promise<readonly NameChange[]> {
+  const { zone, namePlans, at } = step;
+  const count = countIn(step);
+  if (count <= few) return signNamesNow(signer, zone.name, namePlans, at);
+  const names: NameChange[] = [];
+  const parts = { at, count, groups: inGroups(namePlans) };
+  const way = { next: () => Promise.resolve(), isUrgent: true };
+  for await (const some of signNamesOffThread(signer, zone.name, parts, way)) names.push(...some);
+  return names;
 }
 
-/** The owners that `planStep` looks at, unless it needs the whole zone. */
-export function ownersToSign(rows: readonly LoggedRow[]): ReadonlySet<string> {
-  const { changes, renew } = contentOf(rows);
-  return new Set([apex, ...[...changes.values()].map(({ owner }) => owner), ...renew]);
-}
-
-/** Plans the signatures of unsigned changes. Reads the zone as it is after them. */
-export function planStep({ zone, after, rows }: UnsignedChanges, reads: SignedReads): PlannedStep {
-  const last = rows.at(-1);
-  if (last === undefined) return undefined;
-  const { changes, renew } = contentOf(rows);
-  const by: WrittenBy = { actor: last.actor, now: Math.max(...rows.map(({ at }) => at)) };
-  const effect = { zone, changes: [...changes.values()], newSettings: false, log: [] };
-  try {
-    const planned = finish(planningSignatures(zone, effect, reads, by, { renew }));
-    return {
-      zone,
-      after,
-      at: planned.at,
-      count: planned.count,
-      namePlans: [...planned.namePlans()],
-      row: (names) => {
-        const { change } = planned.signed(names).log.at(-1) as SignedRow;
-        return { ...logRow(zone, zone.serial, by, change), change: { ...change, after, through: last.position } };
-      },
-    };
-  } catch (error) {
-    if (error instanceof PresignNeeded) return "whole";
-    throw error;
-  }
-}
-
-/** Signs all names of a zone again. */
-export const signAgainRule = ({ id, account }: Zone, now: Instant): WriteRule<undefined> => ({
-  kind: "write",
-  request: { account, at: { zone: id }, owners: () => [], actor: "moor", now },
-  decide: () => ({ wanted: undefined, renew: "all", result: undefined }),
-});
-
-/** The rows after the last signatures of a zone, from its rows, newest first; and up to where it is signed. */
-export function unsignedIn(rows: Iterable<LoggedRow>): Pick<UnsignedChanges, "after" | "rows"> {
-  const unsigned: LoggedRow[] = [];
-  let after = 0;
-  for (const row of rows) {
-    if (row.position <= after) break;
-    if (row.change.kind === "signatures" && after === 0) after = row.change.through ?? row.position;
-    if ("unsigned" in row.change) unsigned.push(row);
-  }
-  return { after, rows: unsigned.filter(({ position }) => position > after).reverse() };
-}
-
-/** Whether the signer can follow a write to a signed zone: the zone is signed afterwards as it was before. */
-export const isFollowed = (before: Zone, after: Zone, renew: Decision["renew"]): boolean =>
-  renew !== "all" && !isSignedOtherwise(before, after);
-
-/** The effect of a write whose signatures follow. */
-export function unsignedEffect(effect: WriteEffect, renew: readonly string[] = [], by: WrittenBy): WriteEffect {
-  const request: SigningRequest = { kind: "signing", owners: renew, unsigned: true };
-  const { zone } = effect;
-  const requested = renew.length > 0 ? [logRow(zone, zone.serial, by, request)] : [];
-  const log = effect.log.map((row) => ({ ...row, change: { ...row.change, unsigned: true } }) as typeof row);
-  // No names change, but the keys do.
-  return { ...effect, signedNameChanges: [], log: [...log, ...requested] };
-}
-
-/** Whether what was signed for one of them is right for the other. */
-export const isSignedAlike = (a: Zone, b: Zone): boolean =>
-  a.signedNamesNumber === b.signedNamesNumber &&
-  a.settings.ttl === b.settings.ttl &&
-  isDeepStrictEqual(a.settings.dnssec, b.settings.dnssec);
+/** Blocks. Undefined if it is too much for that. */
+export const signFew = (signer: Signer, step: SigningStep, most: number): readonly NameChange[] | undefined =>
+  countIn(step) > most ? undefined : signNamesNow(signer, step.zone.name, step.namePlans, step.at);

@@ -12,7 +12,7 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
-import { unsignedEffect } from "../signed/signing-follower.ts";
+import { unsignedEffect } from "../signed/plan-step.ts";
 import { effectWith, type WrittenBy } from "../write-effect.ts";
 import { type PlannableWrite, type SmallWriteLimits, writePlannedIfSmall } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
@@ -105,6 +105,6 @@ function applyDirectly(
   recordQuota?.assertWithin(effect.zone, zone.recordCount);
   const isSigned = zone.settings.dnssec !== undefined;
   if (isSigned) connection.expectSignable(effect, connection.signer, by.now);
-  connection.writer.apply(isSigned ? unsignedEffect(effect, [], by) : effect, sets);
+  connection.writer.apply(isSigned ? unsignedEffect(effect, by) : effect, sets);
   return effect.zone;
 }

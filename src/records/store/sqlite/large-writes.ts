@@ -2,17 +2,14 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type { Steps } from "../../../core/steps.ts";
 import { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import type { PresignedNames, PresignNeeded } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
-import { type PresignTools, runPresigned } from "../presign.ts";
+import { type AsideNeeded, type AsideTools, type SignedAside, withAsides } from "../signed/sign-aside.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
 import {
   type Plan,
   type PlannableWrite,
   type PlannedWrite,
-  smallWriteLimits,
-  writePlannedIfSmall,
 } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
 import type { WriteQueue } from "./write-queue.ts";
@@ -27,13 +24,12 @@ export type LargeWritesOptions = {
   /** Opens another connection; undefined if there can be only one. */
   readonly open: (() => WriteConnection) | undefined;
   readonly pauses?: ReturnType<typeof createLargeWritePauses>;
-  /** Signs the names of a large zone before it is written (`presign.ts`). */
-  readonly presign?: (
-    need: PresignNeeded,
-    before: PresignedNames | undefined,
-    tools: Pick<PresignTools, "schedule" | "signal">,
-  ) => Promise<PresignedNames>;
+  /** Signs the names of a large zone before it is written. */
+  readonly sign?: (needed: AsideNeeded, tools: LargeWriteTools) => Promise<SignedAside>;
 };
+
+type LargeWriteTools = Pick<AsideTools, "schedule" | "signal">;
+type Done<T> = { readonly result: T };
 
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
 const tries = 3;
@@ -64,17 +60,17 @@ export class LargeWrites {
   readonly #queue: WriteQueue;
   readonly #main: WriteConnection;
   readonly #open: LargeWritesOptions["open"];
-  readonly #presign: LargeWritesOptions["presign"];
+  readonly #sign: LargeWritesOptions["sign"];
   readonly #pauses: ReturnType<typeof createLargeWritePauses>;
   readonly #schedule = new FairSchedule({ part: partOfPlan, mostWaiting });
   readonly #connections = new Set<WriteConnection>();
   readonly #closing = new AbortController();
 
-  constructor({ queue, main, open, presign, pauses = createLargeWritePauses() }: LargeWritesOptions) {
+  constructor({ queue, main, open, sign, pauses = createLargeWritePauses() }: LargeWritesOptions) {
     this.#queue = queue;
     this.#main = main;
     this.#open = open;
-    this.#presign = presign;
+    this.#sign = sign;
     this.#pauses = pauses;
   }
 
@@ -82,7 +78,21 @@ export class LargeWrites {
   async commit<T>(account: number, write: PlannableWrite<T>): Promise<T> {
     const open = this.#open;
     if (open === undefined) throw new Error("a store with one connection makes every write small");
-    return await this.#inTurn(account, () => this.#presignedOrLarge(account, write, open));
+    const { result } = await this.#inTurn(account, () =>
+      withAsides(
+        (needed) => this.#signAside(needed),
+        async (asides) => await this.#writeLarge(account, { ...write, asides }, open),
+      ),
+    );
+    return result;
+  }
+
+  /** Works in the pauses of other work. */
+  readonly tools = (): LargeWriteTools => ({ schedule: this.#schedule, signal: this.#closing.signal });
+
+  async #signAside(needed: AsideNeeded): Promise<SignedAside> {
+    if (this.#sign === undefined) throw new Error("this store was opened without a key file");
+    return await this.#sign(needed, this.tools());
   }
 
   /** Rolls back large writes that have not ended. */
@@ -107,28 +117,11 @@ export class LargeWrites {
     }
   }
 
-  /** Names that have to be presigned are, and the write is tried again. */
-  async #presignedOrLarge<T>(account: number, write: PlannableWrite<T>, open: () => WriteConnection): Promise<T> {
-    const presign = this.#presign;
-    const tools = { schedule: this.#schedule, signal: this.#closing.signal };
-    return await runPresigned(presign && ((need, before) => presign(need, before, tools)), async (presigned) => {
-      const presignedWrite = { ...write, presigned };
-      const done = presigned.size > 0 ? await this.#writeSmall(account, presignedWrite) : undefined;
-      return done ? done.result : await this.#writeLarge(account, presignedWrite, open);
-    });
-  }
-
-  /** Little is left to do for a write whose names are presigned. */
-  #writeSmall<T>(account: number, write: PlannableWrite<T>) {
-    const main = this.#main;
-    const work = () => {
-      main.expectAccess(write.command);
-      return writePlannedIfSmall(main, write, smallWriteLimits);
-    };
-    return this.#queue.commit(work, undefined, account);
-  }
-
-  async #writeLarge<T>(account: number, write: PlannableWrite<T>, open: () => WriteConnection): Promise<T> {
+  async #writeLarge<T>(
+    account: number,
+    write: PlannableWrite<T>,
+    open: () => WriteConnection,
+  ): Promise<Done<T> | AsideNeeded> {
     for (let left = tries; ; left--) {
       this.#closing.signal.throwIfAborted();
       const connection = open();
@@ -138,10 +131,11 @@ export class LargeWrites {
           left > 0
             ? await this.#tryOnce(account, write, connection)
             : await this.#write(account, connection, write.command, async () => {
-                const plan = await this.#plan(account, write, connection, true);
+                const plan = await this.#plan(account, write, connection);
+                if (plan.writes.some(({ needs }) => needs)) throw new StoreBusy(changesTooFast);
                 return { plan, writes: await Promise.all(plan.writes.map((each) => this.#prepareRows(account, each))) };
               });
-        if (done !== undefined) return done.result;
+        if (done !== undefined) return done;
       } finally {
         this.#connections.delete(connection);
         if (connection.database.isOpen) connection.database.close();
@@ -150,10 +144,16 @@ export class LargeWrites {
   }
 
   /** Undefined if the zone has changed meanwhile. */
-  async #tryOnce<T>(account: number, write: PlannableWrite<T>, connection: WriteConnection) {
+  async #tryOnce<T>(
+    account: number,
+    write: PlannableWrite<T>,
+    connection: WriteConnection,
+  ): Promise<Done<T> | AsideNeeded | undefined> {
     connection.database.exec("BEGIN");
-    const plan = await this.#plan(account, write, connection, false);
+    const plan = await this.#plan(account, write, connection);
     connection.database.exec("COMMIT");
+    const needed = plan.writes.find(({ needs }) => needs)?.needs;
+    if (needed !== undefined) return needed;
     const writes: ReadyWrite[] = [];
     for (const each of plan.writes) writes.push(await this.#prepareRows(account, each));
     if (writes.length > 0) return await this.#write(account, connection, write.command, async () => ({ plan, writes }));
@@ -161,17 +161,8 @@ export class LargeWrites {
     return await this.#queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   }
 
-  /** `isUrgent`: other writes wait for it. */
-  async #plan<T>(
-    account: number,
-    { planning, presigned }: PlannableWrite<T>,
-    connection: WriteConnection,
-    isUrgent: boolean,
-  ) {
-    const plan = await this.#schedule.run(account, planning(connection, presigned));
-    const next = () => this.#schedule.next(account);
-    for (const { signatures } of plan.writes) await signatures?.signOffThread({ next, isUrgent });
-    return plan;
+  async #plan<T>(account: number, { planning, asides }: PlannableWrite<T>, connection: WriteConnection) {
+    return await this.#schedule.run(account, planning(connection, asides));
   }
 
   async #prepareRows(account: number, write: PlannedWrite): Promise<ReadyWrite> {
@@ -210,6 +201,8 @@ export class LargeWrites {
     });
   }
 }
+
+const changesTooFast = "the settings of this zone are being changed by others; try again";
 
 const tooLong = (pause: number) =>
   new StoreBusy("the last large write of this account delayed other accounts too long; send smaller writes", {

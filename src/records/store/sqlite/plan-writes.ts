@@ -1,9 +1,7 @@
-import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import { diffingSets } from "../../../core/records/changes.ts";
 import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
-import { concernsSigning, mostMissed, type PresignedForWrite, planningSignatures } from "../plan-signatures.ts";
 import type {
   ActionResult,
   ActionRule,
@@ -16,8 +14,8 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
-import { inGroups, signNamesNow, signNamesOffThread } from "../sign-names.ts";
-import { isFollowed, unsignedEffect } from "../signed/signing-follower.ts";
+import { concernsSigning, unsignedEffect } from "../signed/plan-step.ts";
+import { type AsidesByZone, asideNeeded } from "../signed/sign-aside.ts";
 import { effectWith, firstLogged, type WriteEffect, type WrittenBy, zoneTried } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
@@ -27,6 +25,8 @@ export type PlanOptions = {
   readonly signer: Signer | undefined;
   /** Absent: no limits. */
   readonly recordQuota?: RecordQuota | undefined;
+  /** All names of a large zone are signed with its changes, because there is only one connection. */
+  readonly inOnePiece?: boolean | undefined;
   /** As in `Command`. */
   readonly isTrial?: boolean | undefined;
 };
@@ -63,18 +63,18 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
 }
 
 const planningOne = <T>(options: PlanOptions, { request, decide }: WriteRule<T>): Planning<T | undefined> =>
-  function* (connection, presigned) {
+  function* (connection, asides) {
     const view = yield* inSteps(connection.view(request));
     if (view === undefined) return { writes: [], finish: () => undefined };
     const decision = decide(view);
     return {
-      writes: yield* planningWrite({ ...options, presigned }, connection, request, view, decision),
+      writes: yield* planningWrite({ ...options, asides }, connection, request, view, decision),
       finish: () => decision.result,
     };
   };
 
 const planningAll = <T>(options: PlanOptions, { requests, decide }: WriteAllRule<T>): Planning<T> =>
-  function* (connection, presigned) {
+  function* (connection, asides) {
     const views = [];
     for (const request of requests) views.push(yield* inSteps(connection.view(request)));
     const { decisions, result } = yield* inSteps(decide(views));
@@ -82,7 +82,7 @@ const planningAll = <T>(options: PlanOptions, { requests, decide }: WriteAllRule
     for (const [i, request] of requests.entries()) {
       const [view, decision] = [views[i], decisions[i]];
       if (view !== undefined && decision !== undefined)
-        writes.push(...(yield* planningWrite({ ...options, presigned }, connection, request, view, decision)));
+        writes.push(...(yield* planningWrite({ ...options, asides }, connection, request, view, decision)));
     }
     return { writes, finish: () => result };
   };
@@ -92,16 +92,15 @@ const planningAction = <T>(
   { request, decide }: ActionRule<T>,
   running: RunningAction | undefined,
 ): Planning<ActionResult<T> | "no-zone" | "key-taken"> =>
-  function* (connection, presigned): Steps<Plan<ActionResult<T> | "no-zone" | "key-taken">> {
+  function* (connection, asides): Steps<Plan<ActionResult<T> | "no-zone" | "key-taken">> {
     const before = connection.actions.earlierAnswer<T>(request);
     const zone = connection.rowCache.zoneBy(request.at);
     if (before !== undefined || zone?.account !== request.account)
       return { writes: [], finish: () => before ?? "no-zone" };
     const view = yield* inSteps(connection.viewInto(zone, request));
     const { actionName, remember, remove, result, ...decision } = yield* inSteps(decide(view));
-    const signingOptions = { ...options, presigned };
     const writes = yield* planningWrite(
-      signingOptions,
+      { ...options, asides },
       connection,
       request,
       view,
@@ -123,89 +122,50 @@ const planningAction = <T>(
     };
   };
 
-type PresignedOptions = PlanOptions & { readonly presigned: PresignedForWrite };
+type WriteOptions = PlanOptions & { readonly asides: AsidesByZone | undefined };
 
-/** The effect of a write with what it signs; `signed` is known once the signatures are made. */
-function* planningEffect(
-  { signer, presigned }: PresignedOptions,
+/** What changes a signed zone is signed afterwards; what is to be signed before that is returned as `needs`. */
+function followed(
+  { signer, asides, inOnePiece, isTrial }: WriteOptions,
   connection: WriteConnection,
   by: WrittenBy,
   zone: Zone,
   effect: WriteEffect,
   renew: Decision["renew"],
-): Steps<Pick<PlannedWrite, "signatures"> & { readonly signed: () => WriteEffect }> {
-  if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
-  if (signer === undefined)
-    throw new Error("this store was opened without a key file, so signed zones cannot be changed");
-  if (isFollowed(zone, effect.zone, renew)) {
-    connection.expectSignable(effect, signer, by.now);
-    return { signed: () => unsignedEffect(effect, renew === "all" ? [] : renew, by) };
-  }
-  const presignedNames = typeof presigned === "object" ? presigned.get(zone.number) : undefined;
-  const current = presignedNames && {
-    ...presignedNames,
-    changedSince: connection.read.changedSince(zone, presignedNames.position, 10 * mostMissed),
-  };
-  const reads = connection.signedReads(presignedNames ? { ...zone, signedNamesNumber: presignedNames.number } : zone);
-  const planned = yield* planningSignatures(zone, effect, reads, by, {
-    renew,
-    presigned: presigned === "none" ? presigned : current,
-  });
-  const used = effect.zone.settings.dnssec?.keys ?? [];
-  if (signer.notLoaded(used).length > 0)
-    signer.load([...connection.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
-  let signed: WriteEffect | undefined;
-  return {
-    signed: () => {
-      if (signed === undefined) throw new Error("a write is used before it is signed");
-      return signed;
-    },
-    signatures: {
-      count: planned.count,
-      signNow: () => {
-        signed = planned.signed(signNamesNow(signer, zone.name, planned));
-      },
-      signOffThread: async (way) => {
-        const names: NameChange[] = [];
-        const parts = { ...planned, groups: inGroups(planned.namePlans()) };
-        for await (const some of signNamesOffThread(signer, zone.name, parts, way)) names.push(...some);
-        signed = planned.signed(names);
-      },
-    },
-  };
+): Pick<PlannedWrite, "needs"> & { readonly effect: WriteEffect } {
+  if (isTrial || !concernsSigning(zone, effect.zone)) return { effect };
+  connection.expectSignable(effect, signer, by.now);
+  const needs = inOnePiece ? undefined : asideNeeded(zone, effect, by, renew, asides);
+  return { effect: unsignedEffect(effect, by, renew, asides?.get(zone.number)), needs };
 }
 
-/** The signed part of a zone that is removed is deleted with its row. */
 function* planningWrite(
-  options: PresignedOptions,
+  options: WriteOptions,
   connection: WriteConnection,
   by: WrittenBy,
   { zone, sets }: WriteView,
-  { wanted, settings, serial, renew, keys = [] }: Decision,
+  { wanted, settings, serial, renew, keys }: Decision,
   isRemoved = false,
 ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
   const changes = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
-  const effect = effectWith(zone, changes, { settings, serial, renew }, by);
-  if (effect === undefined) return [];
-  options.recordQuota?.assertWithin(effect.zone, zone.recordCount);
-  const isUnsigned = isRemoved || options.isTrial === true;
-  const { signed, ...planned } = isUnsigned
-    ? { signed: () => effect }
-    : yield* planningEffect(options, connection, by, zone, { ...effect, keys }, renew);
+  const changed = effectWith(zone, changes, { settings, serial, renew }, by);
+  if (changed === undefined) return [];
+  options.recordQuota?.assertWithin(changed.zone, zone.recordCount);
+  const { effect, needs } = isRemoved
+    ? { effect: changed }
+    : followed(options, connection, by, zone, { ...changed, ...(keys && { keys }) }, renew);
   return [
     {
       after: effect.zone,
       changes: effect.changes,
-      get log() {
-        return signed().log;
-      },
+      log: effect.log,
+      needs,
       isCurrent: (connection) => {
         const now = connection.rowCache.zone(zone.id);
         return now?.serial === zone.serial && now.modified === zone.modified;
       },
-      ...planned,
-      apply: ({ writer }) => writer.apply(signed(), sets),
-      applying: ({ writer }, rows) => writer.applying(signed(), rows),
+      apply: ({ writer }) => writer.apply(effect, sets),
+      applying: ({ writer }, rows) => writer.applying(effect, rows),
     },
   ];
 }

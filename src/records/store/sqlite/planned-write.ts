@@ -1,8 +1,7 @@
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
 import type { LoggedRow } from "../../model.ts";
-import { mostSignatures, type PresignedByZone, type PresignedForWrite, PresignNeeded } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
-import type { SigningPace } from "../sign-names.ts";
+import type { AsideNeeded, AsidesByZone } from "../signed/sign-aside.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import type { ManyRows } from "./many-rows.ts";
 import type { WriteConnection } from "./write-connection.ts";
@@ -12,19 +11,11 @@ export type PlannedWrite = Pick<WriteEffect, "changes"> & {
   readonly log: readonly Pick<LoggedRow, "change">[];
   /** Whether the zone is still as it was when the write was planned. */
   readonly isCurrent: (connection: WriteConnection) => boolean;
-  /** What has to be signed first. `log` is known only then. */
-  readonly signatures?: WriteSigning;
+  /** Names that have to be signed before this write; then it is planned again with them. */
+  readonly needs?: AsideNeeded | undefined;
   readonly apply: (connection: WriteConnection) => void;
   /** Like `apply`, in steps and with the rows prepared beforehand. */
   readonly applying: (connection: WriteConnection, rows: ManyRows) => Steps<void>;
-};
-
-export type WriteSigning = {
-  readonly count: number;
-  /** Blocks. */
-  readonly signNow: () => void;
-  /** In other threads. */
-  readonly signOffThread: (way: SigningPace) => Promise<void>;
 };
 
 export type Plan<T> = {
@@ -36,53 +27,41 @@ export type Plan<T> = {
 };
 
 /** Writes nothing outside the transaction: it is called again if that is repeated. */
-export type Planning<T> = (connection: WriteConnection, presigned?: PresignedForWrite) => Steps<Plan<T>>;
+export type Planning<T> = (connection: WriteConnection, asides?: AsidesByZone) => Steps<Plan<T>>;
 
-/** `command`: the same write as plain data. `presigned`: what was signed for it. */
+/** `command`: the same write as plain data. `asides`: names that were signed for it. */
 export type PlannableWrite<T> = {
   readonly planning: Planning<T>;
   readonly command: Command;
-  readonly presigned?: PresignedByZone | undefined;
+  readonly asides?: AsidesByZone | undefined;
 };
 
-/** A write is large if it takes more steps to plan, or has more changes or signatures. */
-export type SmallWriteLimits = { readonly steps: number; readonly changes: number; readonly signatures: number };
+/** A write is large if it takes more steps to plan, or has more changes. */
+export type SmallWriteLimits = { readonly steps: number; readonly changes: number };
 
-export const smallWriteLimits: SmallWriteLimits = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
+export const smallWriteLimits: SmallWriteLimits = { steps: 2_000, changes: 1_000 };
 /**
  * A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so
  * few are slow, the machine is the cause.
  */
 const slowPlanning = { after: 5, steps: 200 };
 
-/** Plans the write; undefined if it exceeds the limits, so that nothing is written. Call it inside a transaction. */
+/**
+ * Plans the write; undefined if it exceeds the limits, or needs names that are signed first, so that nothing is written.
+ * Call it inside a transaction.
+ */
 export function writePlannedIfSmall<T>(
   connection: WriteConnection,
-  { planning, presigned }: PlannableWrite<T>,
+  { planning, asides }: PlannableWrite<T>,
   limits: SmallWriteLimits | undefined,
 ): { readonly result: T } | undefined {
-  const plan = limits
-    ? planWithin(limits.steps, () => planning(connection, presigned))
-    : finish(planning(connection, "none"));
+  const planned = planning(connection, asides);
+  const plan = limits ? finishWithin(planned, limits.steps, isSlow()) : finish(planned);
   if (plan === undefined) return undefined;
   const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
-  const count = plan.writes.reduce((sum, { signatures }) => sum + (signatures?.count ?? 0), 0);
-  if (limits && (changes > limits.changes || count > limits.signatures)) return undefined;
-  for (const write of plan.writes) {
-    write.signatures?.signNow();
-    write.apply(connection);
-  }
+  if (limits && (changes > limits.changes || plan.writes.some(({ needs }) => needs))) return undefined;
+  for (const write of plan.writes) write.apply(connection);
   return { result: plan.finish(connection) };
-}
-
-/** Undefined if it takes too long, or if names have to be presigned. */
-function planWithin<T>(steps: number, planning: () => Steps<Plan<T>>): Plan<T> | undefined {
-  try {
-    return finishWithin(planning(), steps, isSlow());
-  } catch (error) {
-    if (error instanceof PresignNeeded) return undefined;
-    throw error;
-  }
 }
 
 function isSlow(): (taken: number) => boolean {

@@ -11,8 +11,8 @@ import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import { type Command, type RecordStore, type ResultOf, type Rule, type RunningAction } from "../port.ts";
-import { presign } from "../presign.ts";
 import { type RecordLimits, RecordQuota } from "../record-limits.ts";
+import { type AsideNeeded, type AsideTools, signAside } from "../signed/sign-aside.ts";
 import { SigningFollower } from "../signed/signing-follower.ts";
 import { createSqlFront } from "../sql/front.ts";
 import { createSqlGrants } from "../sql/grants.ts";
@@ -21,13 +21,13 @@ import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { directWrite, writeSmall } from "./direct-write.ts";
-import { LargeWrites, type LargeWritesOptions } from "./large-writes.ts";
+import { LargeWrites } from "./large-writes.ts";
 import { createSqliteFeed, type OtherCommits, watchOtherCommits } from "./other-commits.ts";
 import { type PlanOptions, planningOf } from "./plan-writes.ts";
 import { type PlannableWrite, type SmallWriteLimits, smallWriteLimits } from "./planned-write.ts";
 import { migrations } from "./schema.ts";
 import { SqliteFollowedStore } from "./signed/followed-store.ts";
-import { createPresignStore } from "./signed/presign-store.ts";
+import { createAsideStore } from "./signed/aside-store.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWriteConnection, transactionHooks, WriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
@@ -39,7 +39,7 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
   /** Call it when a session was ended over another connection. */
   readonly accessChanged: () => void;
   /**
-   * Calls the listener with the number of changes, or of presigned names, when there were about a
+   * Calls the listener with the number of changes, or of names signed aside, when there were about a
    * hundred. There is one listener.
    */
   readonly onWrite: (listener: (count: number) => void) => void;
@@ -203,11 +203,11 @@ class StoreFile {
     this.signedZones = createSqlSignedZones(this.#secondConnection ? sqliteSql(this.#secondConnection) : this.sql);
     const open = path === ":memory:" ? undefined : () => openWriteConnection(path, limits?.set);
     this.#limits = open && smallWriteLimits;
-    this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#presigning(signer) });
+    this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, sign: this.#signAside });
     this.#recordQuota = limits && new RecordQuota(limits, this.sql);
-    this.#planOptions = { signer, recordQuota: this.#recordQuota };
+    this.#planOptions = { signer, recordQuota: this.#recordQuota, inOnePiece: open === undefined };
     this.otherCommits.onCommit(() => this.#otherCommit());
-    if (signer) this.#follow(signer, log);
+    if (signer) this.#follow(signer, open, log);
   }
 
   get commit(): WriteQueue["commit"] {
@@ -226,8 +226,7 @@ class StoreFile {
     const direct = running || isTrial ? undefined : directWrite(rule, this.#recordQuota);
     const write: PlannableWrite<unknown> = {
       command,
-      planning: (connection, presigned) =>
-        planningOf({ ...this.#planOptions, isTrial }, rule, running)(connection, presigned),
+      planning: planningOf({ ...this.#planOptions, isTrial }, rule, running),
     };
     const account = accountOf(rule);
     // Only this thread knows the action of a write that takes long.
@@ -270,7 +269,7 @@ class StoreFile {
     this.#feed.close();
     clearTimeout(this.#checkTimer);
     this.#large.close();
-    if (this.#follower && this.main.signer) this.#followed?.signLast(this.#follower.close(), this.main.signer);
+    if (this.#follower) this.#followed?.signLast(this.#follower.close());
     this.#queue.flush();
     this.#disk.close();
     this.#secondConnection?.close();
@@ -298,27 +297,28 @@ class StoreFile {
     });
   }
 
-  #follow(signer: Signer, log: Logger): void {
-    const { main, otherCommits, commit, signedZones, run } = this;
-    this.#followed = new SqliteFollowedStore({ main, otherCommits, commit, signedZones, run });
+  #follow(signer: Signer, open: (() => WriteConnection) | undefined, log: Logger): void {
+    const { main, otherCommits, commit, signedZones } = this;
+    const tools = this.#large.tools();
+    this.#followed = new SqliteFollowedStore({
+      ...{ main, signer, otherCommits, commit, signedZones, open },
+      schedule: tools.schedule,
+      signAside: (needed) => this.#signAside(needed, tools),
+    });
     const follower = new SigningFollower(this.#followed, signer, log);
     this.#follower = follower;
     follower.lookForMore();
     this.#feed.listen((rows) => (rows === undefined ? follower.lookForMore() : follower.note(rows)));
   }
 
-  #presigning(signer: Signer | undefined): Pick<LargeWritesOptions, "presign"> {
+  readonly #signAside = (needed: AsideNeeded, tools: Pick<AsideTools, "schedule" | "signal">) => {
     const [main, secondConnection, { commit, signedZones }] = [this.main, this.#secondConnection, this];
-    if (secondConnection === undefined || signer === undefined) return {};
-    const store = createPresignStore({
-      main,
-      secondConnection,
-      commit,
-      wrote: (count) => this.#count(count),
-      signedZones,
-    });
-    return { presign: (need, before, tools) => presign({ store, signer, ...tools }, need, before) };
-  }
+    if (main.signer === undefined || secondConnection === undefined)
+      throw new Error("this store has no key file or no second connection");
+    const wrote = (count: number) => this.#count(count);
+    const store = createAsideStore({ main, secondConnection, commit, wrote, signedZones });
+    return signAside({ store, signer: main.signer, ...tools }, needed);
+  };
 
   #count(changes: number): void {
     this.#changes += changes;

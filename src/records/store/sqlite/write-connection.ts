@@ -8,8 +8,8 @@ import type { Steps } from "../../../core/steps.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import { type Signer, signingTime } from "../../signing/signer.ts";
 import { accessKinds } from "../access-ended.ts";
-import type { SignedReads } from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
+import type { SignedReads } from "../signed/plan-step.ts";
 import { serialAfter, type WriteEffect } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import { prepareNeighbours } from "./neighbours.ts";
@@ -80,6 +80,7 @@ export class WriteConnection {
   expectSignable({ zone, keys = [] }: Pick<WriteEffect, "zone" | "keys">, signer: Signer | undefined, now: Instant) {
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+    if (zone.settings.dnssec === undefined) return;
     signingTime(this.rowCache.signedName(zone, apex), now);
     if (signer.notLoaded(zone.settings.dnssec?.keys ?? []).length > 0)
       signer.load([...this.signedNames().keysOf(zone), ...keys]);

@@ -7,6 +7,7 @@ import type { LoggedRow, Zone } from "../../model.ts";
 import { allReadBack, marksToText } from "../rows.ts";
 import { firstEffect, idsOnlyIn, type WriteEffect, type WrittenBy } from "../write-effect.ts";
 import { type ManyRows, prepareManyRows } from "./many-rows.ts";
+import type { NamesSwitch } from "../signed/plan-step.ts";
 import type { RowCache } from "./row-cache.ts";
 import type { SignedNames } from "./signed/names.ts";
 
@@ -50,20 +51,24 @@ export class SetWriter {
   };
 
   /** `existing` are the sets that the write could see. */
-  readonly apply = (planned: WriteEffect, existing: readonly RRset[]): void => {
-    const effect = this.#withMovedNames(planned);
+  readonly apply = (effect: WriteEffect, existing: readonly RRset[]): void => {
     this.#writeZone(effect);
     this.#writeRows(effect);
-    if (effect.signedNameChanges !== undefined) {
-      finish(this.#writingNames(effect, planned.zone));
-      this.#rowCache.wroteNames(effect.zone, effect.signedNameChanges);
-    }
     this.updateCache(effect.zone, effect.changes, existing);
   };
 
   /** What the signer has made of earlier writes; nothing else of the zone changes. */
-  readonly applySigned = (zone: Zone, names: readonly NameChange[], row: Omit<LoggedRow, "position">): void => {
-    finish(this.#writingNames({ zone, signedNameChanges: names, changes: [], newSettings: false, log: [] }, zone));
+  readonly applySigned = (
+    before: Zone,
+    names: readonly NameChange[],
+    namesSwitch: NamesSwitch | undefined,
+    row: Omit<LoggedRow, "position">,
+  ): void => {
+    const zone = namesSwitch ? this.#signed().move(before, namesSwitch) : before;
+    // If the zone is no longer signed, names are only removed, under the number that it had before.
+    finish(this.#signed().writing(zone.signedNamesNumber ?? before.signedNamesNumber ?? 0, names));
+    if (zone !== before) this.#keepZone(zone);
+    if (zone.settings.dnssec === undefined) this.#signed().writeKeys(zone, []);
     this.#rowCache.wroteNames(zone, names);
     this.#log(row);
   };
@@ -91,23 +96,20 @@ export class SetWriter {
   readonly logged = (): readonly LoggedRow[] => this.#logged;
 
   /** Like `apply`, for a large write with prepared rows. */
-  *applying(planned: WriteEffect, rows: ManyRows): Steps<void> {
-    const effect = this.#withMovedNames(planned);
+  *applying(effect: WriteEffect, rows: ManyRows): Steps<void> {
     this.#writeZone(effect);
     yield* this.#writingMany(effect, rows);
-    yield* this.#writingNames(effect, planned.zone);
     this.#forgetRows();
   }
 
-  #withMovedNames(effect: WriteEffect): WriteEffect {
-    return effect.signedNamesSwitch
-      ? { ...effect, zone: this.#signed().move(effect.zone, effect.signedNamesSwitch) }
-      : effect;
+  #writeZone({ zone, newSettings, keys = [] }: WriteEffect): void {
+    if (newSettings) this.#sql.updateSettings.run(JSON.stringify(zone.settings), zone.number);
+    // If the zone is no longer signed, they are deleted with its signatures.
+    if (newSettings && zone.settings.dnssec) this.#signed().writeKeys(zone, keys);
+    this.#keepZone(zone);
   }
 
-  #writeZone({ zone, newSettings, signedNameChanges, keys = [] }: WriteEffect): void {
-    if (newSettings) this.#sql.updateSettings.run(JSON.stringify(zone.settings), zone.number);
-    if (newSettings && signedNameChanges !== undefined) this.#signed().writeKeys(zone, keys);
+  #keepZone(zone: Zone): void {
     this.#changed.set(zone.number, zone);
     this.#rowCache.keepZone(zone);
   }
@@ -148,12 +150,6 @@ export class SetWriter {
       this.#logged.push({ ...row, position: next + i });
       yield;
     }
-  }
-
-  /** If the zone is no longer signed, the changes are deletions, under the number that it had before. */
-  *#writingNames({ zone: { signedNamesNumber }, signedNameChanges }: WriteEffect, before: Zone): Steps<void> {
-    if (signedNameChanges !== undefined && signedNameChanges.length > 0)
-      yield* this.#signed().writing(signedNamesNumber ?? before.signedNamesNumber ?? 0, signedNameChanges);
   }
 
   /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */

@@ -54,7 +54,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const newSigner = (keyFile = "key") => new KeyFileSigner(join(folder, keyFile), true);
+const newSigner = (keyFile = "key") => new KeyFileSigner(join(folder, keyFile));
 
 /** A node that does not sign until `sign` is called. */
 async function open(signer = newSigner()): Promise<PostgresStore> {

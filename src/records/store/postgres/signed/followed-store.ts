@@ -1,33 +1,36 @@
 import type { NameChange } from "../../../../core/dnssec/plan-signing.ts";
+import type { FairSchedule } from "../../../../lib/limits/fair-schedule.ts";
 import type { Postgres } from "../../../../lib/postgres/open.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
 import type { EndWork } from "../../../../process/duties.ts";
 import type { Logger } from "../../../../process/log.ts";
+import type { LoggedRow, NamesAside } from "../../../model.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import type { RecordStore } from "../../port.ts";
 import { type ChangeRow, changeFromRow, type ZoneRow, zoneFromRow } from "../../rows.ts";
 import {
-  type FollowedStore,
+  asideIn,
   ownersToSign,
   type PlannedStep,
-  planStep,
-  SigningFollower,
+  planningStep,
   type SigningStep,
-  signAgainRule,
   type UnsignedChanges,
-} from "../../signed/signing-follower.ts";
+} from "../../signed/plan-step.ts";
+import type { AsideNeeded, SignedAside } from "../../signed/sign-aside.ts";
+import { type FollowedStore, SigningFollower } from "../../signed/signing-follower.ts";
 import { ReadWholeZone } from "../batch.ts";
 import { setsOfOwners, setsOfZones } from "../batch-read.ts";
 import { BatchSets, type StoredSet } from "../batch-sets.ts";
 import type { Write } from "../queue.ts";
-import { createBatchNames, readSignedNames } from "./names.ts";
+import { readSignedApexes, readSignedNames, viewOfNames } from "./names.ts";
 import { isUnsigned, signedThrough } from "./signed-through.ts";
 
 type FollowedStoreOptions = {
   readonly postgres: Pick<Postgres, "read" | "snapshot">;
   readonly signer: Signer;
   readonly add: <T>(write: Write<T>) => Promise<T>;
-  readonly run: RecordStore["run"];
+  readonly schedule: Pick<FairSchedule, "run">;
+  readonly signAside: (needed: AsideNeeded) => Promise<SignedAside>;
 };
 
 type SigningDutyOptions = Omit<FollowedStoreOptions, "signer"> & {
@@ -65,35 +68,36 @@ class PostgresFollowedStore implements FollowedStore {
     return (found?.zones ?? []).map(Number);
   };
 
-  readonly plan: FollowedStore["plan"] = async (number) => {
+  readonly plan: FollowedStore["plan"] = async (number, aside) => {
     try {
-      return await this.#planWith(number, false);
+      return await this.#planWith(number, false, aside);
     } catch (error) {
-      if (error instanceof ReadWholeZone) return await this.#planWith(number, true);
+      if (error instanceof ReadWholeZone) return await this.#planWith(number, true, aside);
       throw error;
     }
   };
 
   readonly commit: FollowedStore["commit"] = (step, names) => this.#options.add(writeOf(step, names));
 
-  readonly signWhole: FollowedStore["signWhole"] = async (number) => {
+  readonly signAside: FollowedStore["signAside"] = async (number) => {
     const unsigned = await this.#options.postgres.snapshot((run) => readUnsigned(run, number));
     const last = unsigned?.rows.at(-1);
-    if (unsigned === undefined || last === undefined) return;
-    const { zone } = unsigned;
-    await this.#options.run({ kind: "sign-whole", parts: zone.recordCount }, () => signAgainRule(zone, last.at));
+    if (unsigned?.zone.settings.dnssec === undefined || last === undefined) return undefined;
+    const by = { actor: last.actor, now: last.at };
+    return await this.#options.signAside({ kind: "aside-needed", zone: unsigned.zone, by, keys: [] });
   };
 
-  async #planWith(number: number, whole: boolean): Promise<PlannedStep> {
-    const { postgres, signer } = this.#options;
+  async #planWith(number: number, whole: boolean, aside: NamesAside | undefined): Promise<PlannedStep> {
+    const { postgres, signer, schedule } = this.#options;
     const read = await postgres.snapshot(async (run) => {
-      const unsigned = await readUnsigned(run, number);
+      const unsigned = await readUnsigned(run, number, aside);
       return unsigned && { unsigned, ...(await readContent(run, unsigned, whole, signer)) };
     });
     if (read === undefined || read.unsigned.rows.length === 0) return undefined;
-    if (read.unsigned.rows.length >= mostRows) return "whole";
+    const { zone, rows } = read.unsigned;
+    if (read.unsigned.aside === undefined && rows.length >= mostRows) return "whole";
     signer.load(read.keys);
-    return planStep(read.unsigned, read);
+    return await schedule.run(zone.account, planningStep(read.unsigned, read));
   }
 }
 
@@ -109,7 +113,7 @@ export function createSigningDuty({ listen, signer, log, ...options }: SigningDu
   let follower: SigningFollower | undefined;
   return {
     signChanges: () => {
-      if (signer?.follows !== true) return () => undefined;
+      if (signer === undefined) return () => undefined;
       const started = new SigningFollower(new PostgresFollowedStore({ ...options, signer }), signer, log);
       follower = started;
       started.lookForMore();
@@ -129,50 +133,65 @@ export function createSigningDuty({ listen, signer, log, ...options }: SigningDu
 const writeOf = (step: SigningStep, names: readonly NameChange[]): Write<void> => ({
   needs: [{ account: step.zone.account, at: { number: step.zone.number }, owners: () => [] }],
   addsAction: false,
-  signs: step.zone.number,
+  signs: { zone: step.zone.number, namesSwitch: step.namesSwitch },
   *run(batch) {
     batch.applySigned(step, names);
     yield;
   },
 });
 
-async function readUnsigned(run: Run, number: number): Promise<UnsignedChanges | undefined> {
+async function readUnsigned(run: Run, number: number, signed?: NamesAside): Promise<UnsignedChanges | undefined> {
   const [zones, log] = await Promise.all([
     run({ name: "zone by number", text: "SELECT * FROM zones WHERE number = $1", values: [number] }),
     run({ name: "unsigned changes", text: unsignedChanges, values: [number, mostRows] }),
   ]);
   const [row] = zones.rows as ZoneRow[];
-  const zone = row && zoneFromRow(row);
-  if (zone?.settings.dnssec === undefined) return undefined;
-  const rows = log.rows as (ChangeRow & { readonly through: number | null })[];
-  return {
-    zone,
-    after: Number(rows[0]?.through ?? 0),
-    rows: rows
-      .map(changeFromRow)
-      .filter(({ change }) => "unsigned" in change)
-      .reverse(),
-  };
+  if (row === undefined) return undefined;
+  const logged = log.rows as (ChangeRow & { readonly through: number | null })[];
+  const rows = logged.map(changeFromRow).filter(isWaiting).reverse();
+  const unsigned = { zone: zoneFromRow(row), after: Number(logged[0]?.through ?? 0), rows };
+  const aside = signed ?? asideIn(rows);
+  const missed = aside && (await readMissed(run, number, aside));
+  return aside && missed ? { ...unsigned, aside: { ...aside, missed } } : unsigned;
 }
 
-/** What `planStep` needs to see. */
-async function readContent(run: Run, { zone, rows }: UnsignedChanges, whole: boolean, signer: Signer) {
-  const owners = ownersToSign(rows);
-  const wanted = new Map([[zone.number, whole ? ("all" as const) : owners]]);
-  const [{ rows: sets }, { names: namesByZone, keys }] = await Promise.all([
+const isWaiting = ({ change }: LoggedRow): boolean => "unsigned" in change;
+
+/** What was written since the names were signed aside; undefined if they were removed meanwhile. */
+async function readMissed(
+  run: Run,
+  zone: number,
+  { number, through }: NamesAside,
+): Promise<readonly LoggedRow[] | undefined> {
+  const [reserved, missed] = await Promise.all([
+    run({ name: "names aside", text: "SELECT FROM leftovers WHERE number = $1 AND kind = 'ahead'", values: [number] }),
+    run({
+      name: "missed changes",
+      text: "SELECT * FROM changes WHERE zone = $1 AND position > $2 ORDER BY position LIMIT $3",
+      values: [zone, through, mostRows],
+    }),
+  ]);
+  return reserved.rows.length === 0 ? undefined : (missed.rows as ChangeRow[]).map(changeFromRow);
+}
+
+/** What `planningStep` needs to see. */
+async function readContent(run: Run, { zone, rows, aside }: UnsignedChanges, whole: boolean, signer: Signer) {
+  const owners = ownersToSign(aside?.missed ?? rows);
+  const signed = aside ? { ...zone, signedNamesNumber: aside.number } : zone;
+  const [{ rows: sets }, names, { keys }] = await Promise.all([
     run(whole ? setsOfZones([zone.number]) : setsOfOwners([...owners].map((owner) => ({ zone: zone.number, owner })))),
-    readSignedNames(run, [zone], wanted, signer),
+    readSignedNames(run, signed, whole ? "all" : owners),
+    readSignedApexes(run, [zone], signer),
   ]);
   const readSets = new BatchSets(sets as StoredSet[], new Map());
-  const names = createBatchNames(namesByZone.get(zone.number) ?? []);
   const ifWhole = <T>(value: () => T) => {
     if (!whole) throw new ReadWholeZone();
     return value();
   };
   return {
     keys,
-    names: names.view,
-    everyName: () => ifWhole(names.every),
+    names: viewOfNames(names),
+    everyName: () => ifWhole(() => names),
     setsAt: (owner: string) => readSets.at(zone, owner),
     everySetKey: () => ifWhole(() => readSets.everySetKey(zone)),
   };

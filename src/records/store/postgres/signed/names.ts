@@ -1,5 +1,5 @@
 import { chainKeyOf } from "../../../../core/dnssec/chain.ts";
-import type { NameChange, StoredSignedNames } from "../../../../core/dnssec/plan-signing.ts";
+import type { StoredSignedNames } from "../../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
 import { apex, parentOf } from "../../../../core/names/name.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
@@ -7,50 +7,39 @@ import type { Zone } from "../../../model.ts";
 import type { EncryptedKey, Signer } from "../../../signing/signer.ts";
 import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../../rows.ts";
 
-type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };
 type Run = (statement: Statement) => Promise<Rows>;
-type SignedNamesOf = {
-  readonly names: ReadonlyMap<number, readonly SignedName[]>;
-  readonly keys: readonly EncryptedKey[];
-};
 
 /**
- * Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the
- * neighbours of all these in the chain; and the keys that the signer has not loaded yet. If signatures `follow` the
- * write, only the apex, unless the whole zone is read.
+ * The signed names that a change of these owners concerns: the owners themselves, the names above them, and the
+ * neighbours of all these in the chain.
  */
 export async function readSignedNames(
   run: Run,
-  zones: readonly Zone[],
-  owners: Owners,
-  signer: Signer | undefined,
-  follow: (zone: Zone) => boolean = () => false,
-): Promise<SignedNamesOf> {
+  zone: Zone,
+  owners: ReadonlySet<string> | "all",
+): Promise<readonly SignedName[]> {
+  if (zone.signedNamesNumber === undefined) return [];
+  if (owners === "all") return ((await run(ofZone(zone))).rows as Row[]).map(signedNameFromRow);
+  const parts = [...withNamesAbove(owners)].map((owner) => ({ zone, owner }));
+  const rows = await Promise.all([run(atOwners(parts)), run(neighboursOf(parts.map(chainKeyAt)))]);
+  return rows.flatMap((each) => (each.rows as Row[]).map(signedNameFromRow));
+}
+
+/** What decides whether zones can be signed: their apexes, and the keys that the signer has not loaded yet. */
+export async function readSignedApexes(run: Run, zones: readonly Zone[], signer: Signer | undefined) {
   const signed = zones.filter(({ signedNamesNumber }) => signedNamesNumber !== undefined);
-  if (signed.length === 0) return { names: new Map(), keys: [] };
-  const whole = signed.filter(({ number }) => owners.get(number) === "all").map(namesOf);
-  const parts = signed.flatMap((zone) => {
-    const set = owners.get(zone.number);
-    if (set === undefined || set === "all") return [];
-    return [...(follow(zone) ? [apex] : withNamesAbove(set))].map((owner) => ({ zone, owner }));
-  });
-  const linkedParts = parts.filter(({ zone }) => !follow(zone));
-  const locked = signed.filter(({ settings }) => signer?.notLoaded(settings.dnssec?.keys ?? []).length);
-  const [all, named, linked, keys] = await Promise.all([
-    whole.length > 0 ? run(ofZones(whole)) : undefined,
-    parts.length > 0 ? run(atOwners(parts)) : undefined,
-    linkedParts.length > 0 ? run(neighboursOf(linkedParts.map(chainKeyAt))) : undefined,
+  const locked = zones.filter(({ settings }) => signer?.notLoaded(settings.dnssec?.keys ?? []).length);
+  const [names, keys] = await Promise.all([
+    signed.length > 0 ? run(atOwners(signed.map((zone) => ({ zone, owner: apex })))) : undefined,
     locked.length > 0 ? run(encryptedKeys(locked.map(({ number }) => number))) : undefined,
   ]);
-  const rows = [...(all?.rows ?? []), ...(named?.rows ?? []), ...(linked?.rows ?? [])] as Row[];
-  const byNumber = Map.groupBy(rows, ({ zone }) => Number(zone));
-  return {
-    names: new Map(
-      signed.map((zone) => [zone.number, byNumber.get(namesOf(zone))?.map(signedNameFromRow) ?? []] as const),
-    ),
-    keys: (keys?.rows ?? []) as EncryptedKey[],
-  };
+  const byNumber = new Map((names?.rows as Row[] | undefined)?.map((row) => [Number(row.zone), row]));
+  const apexes = signed.flatMap((zone) => {
+    const row = byNumber.get(namesOf(zone));
+    return row ? [[zone.number, signedNameFromRow(row)] as const] : [];
+  });
+  return { apexes: new Map(apexes), keys: (keys?.rows ?? []) as EncryptedKey[] };
 }
 
 const namesOf = ({ signedNamesNumber }: Zone): number => signedNamesNumber ?? 0;
@@ -71,10 +60,10 @@ const chainKeyAt = ({ zone, owner }: NameInZone) => ({
 
 const columns = `s.zone, ${signedNameColumns}`.replaceAll(", ", ", s.").replace("s.s.", "s.");
 
-const ofZones = (zones: readonly number[]): Statement => ({
-  name: "signed names of zones",
-  text: `SELECT ${columns} FROM signed_names AS s WHERE zone = ANY($1)`,
-  values: [zones],
+const ofZone = (zone: Zone): Statement => ({
+  name: "signed names of zone",
+  text: `SELECT ${columns} FROM signed_names AS s WHERE zone = $1`,
+  values: [namesOf(zone)],
 });
 
 const atOwners = (wanted: readonly NameInZone[]): Statement => ({
@@ -110,36 +99,14 @@ const encryptedKeys = (zones: readonly number[]): Statement => ({
   values: [zones],
 });
 
-/** The signed names of one zone as the writes of a batch see and change them. */
-export function createBatchNames(loaded: readonly SignedName[]) {
-  const names = new Map(loaded.map((name) => [name.owner, name]));
-  const touched = new Set<string>();
-  let inChain: readonly SignedName[] | undefined;
-  const inOrder = () => {
-    inChain ??= [...names.values()].filter(({ chainKey }) => chainKey !== null).sort(byChainKey);
-    return inChain;
-  };
-  const view: StoredSignedNames = {
-    at: (owner) => names.get(owner),
-    before: (chainKey) => inOrder().findLast((each) => (each.chainKey ?? "") < chainKey) ?? inOrder().at(-1),
-    after: (chainKey) => inOrder().find((each) => (each.chainKey ?? "") > chainKey) ?? inOrder()[0],
-  };
+/** Names that were read, as a plan sees them. */
+export function viewOfNames(read: readonly SignedName[]): StoredSignedNames {
+  const names = new Map(read.map((name) => [name.owner, name]));
+  const inChain = [...names.values()].filter(({ chainKey }) => chainKey !== null).sort(byChainKey);
   return {
-    view,
-    every: () => [...names.values()],
-    write: (changes: readonly NameChange[]): void => {
-      inChain = undefined;
-      for (const { before, after } of changes) {
-        const owner = after?.owner ?? before?.owner ?? "";
-        touched.add(owner);
-        if (after === undefined) names.delete(owner);
-        else names.set(owner, after);
-      }
-    },
-    outcome: () => ({
-      names: [...touched].flatMap((owner) => names.get(owner) ?? []),
-      gone: [...touched].filter((owner) => !names.has(owner)),
-    }),
+    at: (owner) => names.get(owner),
+    before: (chainKey) => inChain.findLast((each) => (each.chainKey ?? "") < chainKey) ?? inChain.at(-1),
+    after: (chainKey) => inChain.find((each) => (each.chainKey ?? "") > chainKey) ?? inChain[0],
   };
 }
 

@@ -1,77 +1,59 @@
-import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
+import type { NameChange } from "../../../../core/dnssec/plan-signing.ts";
 import { isLarge, type Zone } from "../../../model.ts";
 import type { EncryptedKey } from "../../../signing/signer.ts";
 import type { LeftOver } from "../../leftovers.ts";
-import { signedNameToRow } from "../../rows.ts";
+import { type SignedNameRow, signedNameToRow } from "../../rows.ts";
+import type { NamesSwitch } from "../../signed/plan-step.ts";
 import type { WriteEffect } from "../../write-effect.ts";
-import { createBatchNames } from "./names.ts";
-
-type LoadedNames = {
-  readonly zones: readonly Zone[];
-  readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
-};
 
 export type SignedPart = ReturnType<typeof createSignedPart>;
 
-/**
- * The signed names of zones, and the keys that sign them, as the writes of a batch see and change them. `fresh`: new
- * numbers.
- */
-export function createSignedPart(loaded: LoadedNames, fresh: number[]) {
-  const namesByZone = new Map<number, ReturnType<typeof createBatchNames>>();
+/** What a batch writes of signed names, and of the keys that sign them. `fresh`: new numbers. */
+export function createSignedPart(fresh: number[]) {
+  const names: (SignedNameRow & { readonly zone: number })[] = [];
+  const goneNames: { readonly zone: number; readonly owner: string }[] = [];
   const keys: { readonly zone: Zone; readonly added: readonly EncryptedKey[] }[] = [];
-  /** Under which number the names of a zone are written. */
-  const numbers = new Map(loaded.zones.map(({ number, signedNamesNumber = 0 }) => [number, signedNamesNumber]));
   const adopted: number[] = [];
   const leftovers = new Map<number, LeftOver>();
 
-  const namesOf = ({ number }: Zone) => {
-    const names = namesByZone.get(number) ?? createBatchNames(loaded.signedNames.get(number) ?? []);
-    namesByZone.set(number, names);
-    return names;
-  };
-
-  const move = ({ zone, signedNamesSwitch }: WriteEffect): Zone => {
-    if (signedNamesSwitch === undefined) return zone;
-    const { to, leaves } = signedNamesSwitch;
+  const move = (zone: Zone, { to, leaves }: NamesSwitch): Zone => {
     if (typeof to === "number") adopted.push(to);
     if (leaves !== undefined) leftovers.set(leaves, "names");
-    const signedNamesNumber = to === "new" ? fresh.shift() : to;
-    if (signedNamesNumber !== undefined) numbers.set(zone.number, signedNamesNumber);
-    return { ...zone, signedNamesNumber };
+    return { ...zone, signedNamesNumber: to === "new" ? fresh.shift() : to };
   };
 
   return {
-    namesOf,
     /** Returns the zone with the number under which its names are stored now. */
-    apply: (effect: WriteEffect): Zone => {
-      const zone = move(effect);
-      if (effect.signedNameChanges !== undefined) namesOf(zone).write(effect.signedNameChanges);
-      if (effect.newSettings && (effect.keys || effect.signedNameChanges))
-        keys.push({ zone, added: effect.keys ?? [] });
+    sign: (before: Zone, changes: readonly NameChange[], namesSwitch: NamesSwitch | undefined): Zone => {
+      const zone = namesSwitch ? move(before, namesSwitch) : before;
+      // If the zone is no longer signed, names are only removed, under the number that it had before.
+      const number = zone.signedNamesNumber ?? before.signedNamesNumber ?? 0;
+      for (const { before: old, after } of changes)
+        if (after) names.push({ zone: number, ...signedNameToRow(after) });
+        else if (old) goneNames.push({ zone: number, owner: old.owner });
+      if (zone.settings.dnssec === undefined) keys.push({ zone, added: [] });
       return zone;
+    },
+    /** If the zone is no longer signed, they are deleted with its signatures. */
+    noteKeys: ({ zone, newSettings, keys: added = [] }: WriteEffect): void => {
+      if (newSettings && zone.settings.dnssec) keys.push({ zone, added });
     },
     /** Of a large zone, the sets are deleted later too. */
     remove: (zone: Zone): void => {
       if (zone.signedNamesNumber !== undefined) leftovers.set(zone.signedNamesNumber, "names");
       if (isLarge(zone)) leftovers.set(zone.number, "zone");
     },
-    outcome: (isRemoved: (zone: number) => boolean) => {
-      const each = [...namesByZone]
-        .filter(([zone]) => !isRemoved(zone))
-        .map(([zone, names]) => ({ at: numbers.get(zone) ?? 0, ...names.outcome() }));
-      return {
-        names: each.flatMap(({ at, names }) => names.map((name) => ({ zone: at, ...signedNameToRow(name) }))),
-        goneNames: each.flatMap(({ at, gone }) => gone.map((owner) => ({ zone: at, owner }))),
-        adopted,
-        leftovers: [...leftovers].map(([number, kind]) => ({ number, kind })),
-        signingKeys: keys.flatMap(({ zone, added }) => added.map((key) => ({ ...key, zone: zone.number }))),
-        /** Keys that are not listed here are deleted. */
-        usedKeys: keys.map(({ zone }) => ({
-          zone: zone.number,
-          ids: zone.settings.dnssec?.keys.map(({ id }) => id).join(" ") ?? "",
-        })),
-      };
-    },
+    outcome: () => ({
+      names,
+      goneNames,
+      adopted,
+      leftovers: [...leftovers].map(([number, kind]) => ({ number, kind })),
+      signingKeys: keys.flatMap(({ zone, added }) => added.map((key) => ({ ...key, zone: zone.number }))),
+      /** Keys that are not listed here are deleted. */
+      usedKeys: keys.map(({ zone }) => ({
+        zone: zone.number,
+        ids: zone.settings.dnssec?.keys.map(({ id }) => id).join(" ") ?? "",
+      })),
+    }),
   };
 }

@@ -1,16 +1,19 @@
-import type { LoggedRow, Zone } from "../../../model.ts";
+import { finish, type Steps } from "../../../../core/steps.ts";
+import type { FairSchedule } from "../../../../lib/limits/fair-schedule.ts";
+import type { LoggedRow, NamesAside, Zone } from "../../../model.ts";
 import type { Signer } from "../../../signing/signer.ts";
-import type { RecordStore } from "../../port.ts";
 import { type ChangeRow, changeFromRow } from "../../rows.ts";
 import {
-  type FollowedStore,
+  asideIn,
   isSignedAlike,
+  ownersToSign,
   type PlannedStep,
-  planStep,
-  signAgainRule,
-  signStep,
+  planningStep,
+  type UnsignedChanges,
   unsignedIn,
-} from "../../signed/signing-follower.ts";
+} from "../../signed/plan-step.ts";
+import type { AsideNeeded, SignedAside } from "../../signed/sign-aside.ts";
+import { type FollowedStore, signFew } from "../../signed/signing-follower.ts";
 import type { SignedZones } from "../../signed-zones.ts";
 import type { OtherCommits } from "../other-commits.ts";
 import type { WriteConnection } from "../write-connection.ts";
@@ -18,28 +21,32 @@ import type { Commit } from "../write-queue.ts";
 
 type FollowedStoreOptions = {
   readonly main: WriteConnection;
+  readonly signer: Signer;
   readonly otherCommits: OtherCommits;
   readonly commit: Commit;
   readonly signedZones: Pick<SignedZones, "signedZones">;
-  readonly run: RecordStore["run"];
+  /** Opens another connection; undefined if there can be only one. */
+  readonly open: (() => WriteConnection) | undefined;
+  readonly schedule: Pick<FairSchedule, "run">;
+  readonly signAside: (needed: AsideNeeded) => Promise<SignedAside>;
 };
 
 /** What is known of a zone's unsigned changes without reading the log. */
-type KnownRows = { after: number; rows: readonly LoggedRow[] };
+type KnownRows = Pick<UnsignedChanges, "after" | "rows">;
 
 const zonesAtOnce = 500;
-/** When the store is closed, the next process signs what is larger. */
+/** Names that are planned in one piece, on the main connection, whose cache has most of what this needs. */
+const fewNames = 50;
+/** Signatures. When the store is closed, the next process signs what is larger. */
 const mostWhenClosing = 50;
 
 export class SqliteFollowedStore implements FollowedStore {
   readonly #options: FollowedStoreOptions;
-  readonly #logOf: ReturnType<WriteConnection["database"]["prepare"]>;
   /** By zone; valid until another connection commits. */
   readonly #known = new Map<number, KnownRows>();
 
   constructor(options: FollowedStoreOptions) {
     this.#options = options;
-    this.#logOf = options.main.database.prepare("SELECT * FROM changes WHERE zone = ? ORDER BY position DESC");
     options.otherCommits.onCommit(() => this.#known.clear());
   }
 
@@ -57,79 +64,136 @@ export class SqliteFollowedStore implements FollowedStore {
   }
 
   readonly behind: FollowedStore["behind"] = async () => {
+    const { main, signedZones } = this.#options;
     const behind: number[] = [];
     for (let last = 0; ; ) {
-      const zones = await this.#options.signedZones.signedZones(last, zonesAtOnce);
-      for (const { number } of zones) if (this.#read(number).rows.length > 0) behind.push(number);
+      const zones = await signedZones.signedZones(last, zonesAtOnce);
+      for (const zone of zones) if (readUnsigned(main, zone).rows.length > 0) behind.push(zone.number);
       last = zones.at(-1)?.number ?? last;
       if (zones.length < zonesAtOnce) return behind;
     }
   };
 
-  readonly plan = (number: number): PlannedStep => {
-    const { main, otherCommits } = this.#options;
-    main.database.exec("BEGIN");
-    try {
-      otherCommits.checkNow();
-      const zone = main.rowCache.zoneBy({ number });
-      if (zone?.settings.dnssec === undefined) return undefined;
-      const { after, rows } = this.#rowsOf(number);
-      const last = rows.at(-1);
-      if (last !== undefined) main.expectSignable({ zone }, main.signer, last.at);
-      return planStep({ zone, after, rows }, main.signedReads(zone));
-    } finally {
-      main.database.exec("COMMIT");
-    }
+  readonly plan: FollowedStore["plan"] = (number, aside) => {
+    const { main, otherCommits, open } = this.#options;
+    otherCommits.checkNow();
+    const zone = main.rowCache.zoneBy({ number });
+    if (zone === undefined) return undefined;
+    const known = this.#rowsOf(zone);
+    const isSmall = aside === undefined && asideIn(known.rows) === undefined;
+    if (open === undefined || (isSmall && ownersToSign(known.rows).size <= fewNames))
+      return inSnapshot(main, () => finish(this.#planning(main, zone, known)));
+    return this.#planApart(open(), number, aside);
   };
 
   readonly commit: FollowedStore["commit"] = (step, names) => {
     const { main, commit } = this.#options;
-    const { zone, after } = step;
+    const { zone, after, namesSwitch } = step;
     return commit(() => {
       const current = main.rowCache.zone(zone.id);
       if (current === undefined || !isSignedAlike(current, zone) || this.#isSignedSince(zone, after)) return;
-      main.writer.applySigned(current, names, step.row(names));
+      main.writer.applySigned(current, names, namesSwitch, step.row(names));
     });
   };
 
   /** Signs the rest before the store is closed, if it is little. The caller commits it. */
-  signLast(zones: ReadonlySet<number>, signer: Signer): void {
-    for (const zone of zones) {
+  signLast(zones: ReadonlySet<number>): void {
+    const { signer } = this.#options;
+    for (const number of zones) {
       try {
-        const step = this.plan(zone);
-        if (step === undefined || step === "whole" || step.count > mostWhenClosing) continue;
-        this.commit(step, signStep(signer, step)).catch(() => undefined);
+        const step = this.#lastStep(number);
+        const names = step && step !== "whole" ? signFew(signer, step, mostWhenClosing) : undefined;
+        if (step && step !== "whole" && names) this.commit(step, names).catch(() => undefined);
       } catch {
         // The next process tries it again.
       }
     }
   }
 
-  readonly signWhole: FollowedStore["signWhole"] = async (number) => {
-    const zone = this.#options.main.rowCache.zoneBy({ number });
-    const last = this.#read(number).rows.at(-1);
-    if (zone === undefined || last === undefined) return;
-    await this.#options.run({ kind: "sign-whole", parts: zone.recordCount }, () => signAgainRule(zone, last.at));
+  #lastStep(number: number): PlannedStep {
+    const { main } = this.#options;
+    const zone = main.rowCache.zoneBy({ number });
+    return zone && inSnapshot(main, () => finish(this.#planning(main, zone, this.#rowsOf(zone))));
+  }
+
+  readonly signAside: FollowedStore["signAside"] = async (number) => {
+    const { main, signAside } = this.#options;
+    const zone = main.rowCache.zoneBy({ number });
+    const last = zone && this.#rowsOf(zone).rows.at(-1);
+    if (zone?.settings.dnssec === undefined || last === undefined) return undefined;
+    return await signAside({ kind: "aside-needed", zone, by: { actor: last.actor, now: last.at }, keys: [] });
   };
 
-  #rowsOf(zone: number): KnownRows {
-    const known = this.#known.get(zone) ?? this.#read(zone);
-    this.#known.set(zone, known);
+  /** On a connection of its own, in the pauses of other work. */
+  async #planApart(connection: WriteConnection, number: number, aside: NamesAside | undefined): Promise<PlannedStep> {
+    const { database } = connection;
+    try {
+      database.exec("BEGIN");
+      const zone = connection.rowCache.zoneBy({ number });
+      if (zone === undefined) return undefined;
+      const planning = this.#planning(connection, zone, readUnsigned(connection, zone), aside);
+      return await this.#options.schedule.run(zone.account, planning);
+    } finally {
+      database.close();
+    }
+  }
+
+  *#planning(
+    connection: WriteConnection,
+    zone: Zone,
+    unsigned: KnownRows,
+    signed?: NamesAside,
+  ): Steps<PlannedStep> {
+    const { signer, open } = this.#options;
+    const last = unsigned.rows.at(-1);
+    if (last === undefined) return undefined;
+    connection.expectSignable({ zone }, signer, last.at);
+    const given = signed ?? asideIn(unsigned.rows);
+    const aside = given && connection.signedNames().isReserved(given.number) ? given : undefined;
+    const missed = aside && { ...aside, missed: rowsAfter(connection, zone, aside.through) };
+    const reads = connection.signedReads(aside ? { ...zone, signedNamesNumber: aside.number } : zone);
+    return yield* planningStep({ zone, ...unsigned, ...(missed && { aside: missed }) }, reads, open === undefined);
+  }
+
+  #rowsOf(zone: Zone): KnownRows {
+    const known = this.#known.get(zone.number) ?? readUnsigned(this.#options.main, zone);
+    this.#known.set(zone.number, known);
     return known;
   }
 
-  #read(zone: number): KnownRows {
-    return unsignedIn(rowsIn(this.#logOf.iterate(zone) as Iterable<ChangeRow>));
-  }
-
   /** In the transaction that would sign it, or before it. */
-  #isSignedSince({ number }: Zone, after: number): boolean {
-    const logged = this.#options.main.writer.logged();
-    if (logged.some(({ zone, change }) => zone === number && change.kind === "signatures")) return true;
-    return (this.#known.get(number) ?? this.#read(number)).after !== after;
+  #isSignedSince(zone: Zone, after: number): boolean {
+    const { main } = this.#options;
+    const logged = main.writer.logged();
+    if (logged.some((row) => row.zone === zone.number && row.change.kind === "signatures")) return true;
+    return (this.#known.get(zone.number) ?? readUnsigned(main, zone)).after !== after;
   }
 }
 
-function* rowsIn(rows: Iterable<ChangeRow>): Generator<LoggedRow, void> {
-  for (const row of rows) yield changeFromRow(row);
+function inSnapshot<T>({ database }: WriteConnection, work: () => T): T {
+  database.exec("BEGIN");
+  try {
+    return work();
+  } finally {
+    database.exec("COMMIT");
+  }
+}
+
+const readUnsigned = (connection: WriteConnection, zone: Zone): KnownRows =>
+  unsignedIn(zone, logOf(connection, zone));
+
+/** Oldest first. */
+function rowsAfter(connection: WriteConnection, zone: Zone, position: number): readonly LoggedRow[] {
+  const rows: LoggedRow[] = [];
+  for (const row of logOf(connection, zone)) {
+    if (row.position <= position) break;
+    rows.push(row);
+  }
+  return rows.reverse();
+}
+
+/** Newest first. */
+function* logOf({ database }: WriteConnection, { number }: Zone): Generator<LoggedRow, void> {
+  const rows = database.prepare("SELECT * FROM changes WHERE zone = ? ORDER BY position DESC").iterate(number);
+  for (const row of rows as Iterable<ChangeRow>) yield changeFromRow(row);
 }

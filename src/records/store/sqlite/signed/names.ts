@@ -7,9 +7,9 @@ import type { Steps } from "../../../../core/steps.ts";
 import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import type { Zone } from "../../../model.ts";
 import type { EncryptedKey } from "../../../signing/signer.ts";
-import { type LeftOver, presignedGone } from "../../leftovers.ts";
+import { asideGone, type LeftOver } from "../../leftovers.ts";
 import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToRow } from "../../rows.ts";
-import type { SignedNamesSwitch } from "../../write-effect.ts";
+import type { NamesSwitch } from "../../signed/plan-step.ts";
 
 const prepare = (database: DatabaseSync) => {
   const select = (columns: string, rest: string) =>
@@ -32,6 +32,7 @@ const prepare = (database: DatabaseSync) => {
     countUp: database.prepare("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'zones' RETURNING seq"),
     moveNames: database.prepare("UPDATE zones SET names_at = ? WHERE number = ?"),
     reserve: database.prepare("INSERT INTO leftovers (number, kind, since) VALUES (?, 'ahead', ?)"),
+    isReserved: database.prepare("SELECT 1 FROM leftovers WHERE number = ? AND kind = 'ahead'"),
     touch: database.prepare("UPDATE leftovers SET since = ? WHERE number = ? AND kind = 'ahead'"),
     adopt: database.prepare("DELETE FROM leftovers WHERE number = ? AND kind = 'ahead'"),
     leave: database.prepare(
@@ -51,11 +52,15 @@ export class SignedNames {
     this.#sql = prepare(database);
   }
 
-  /** A number for presigned names; if nothing is written for long, they are deleted. */
+  /** A number for names signed aside; if nothing is written for long, they are deleted. */
   reserve(now: Instant): number {
     const number = this.#newNumber();
     this.#sql.reserve.run(number, now);
     return number;
+  }
+
+  isReserved(number: number): boolean {
+    return this.#sql.isReserved.get(number) !== undefined;
   }
 
   /** False if the number is not reserved any more. */
@@ -69,8 +74,8 @@ export class SignedNames {
   }
 
   /** Returns the zone with the number under which its names are stored now. */
-  move(zone: Zone, { to, leaves }: SignedNamesSwitch): Zone {
-    if (typeof to === "number" && this.#sql.adopt.run(to).changes === 0) throw new StoreBusy(presignedGone);
+  move(zone: Zone, { to, leaves }: NamesSwitch): Zone {
+    if (typeof to === "number" && this.#sql.adopt.run(to).changes === 0) throw new StoreBusy(asideGone);
     if (leaves !== undefined) this.deleteLater(leaves, "names");
     const signedNamesNumber = to === "new" ? this.#newNumber() : to;
     this.#sql.moveNames.run(signedNamesNumber ?? null, zone.number);

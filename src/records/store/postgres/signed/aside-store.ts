@@ -1,65 +1,32 @@
 import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import type { Postgres } from "../../../../lib/postgres/open.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
-import type { Zone } from "../../../model.ts";
-import { presignedGone } from "../../leftovers.ts";
-import { type CurrentPresignedNames, mostMissed, type PresignedByZone } from "../../plan-signatures.ts";
+import { asideGone } from "../../leftovers.ts";
 import type { RecordStore } from "../../port.ts";
-import type { PresignStore } from "../../presign.ts";
-import { type ChangeRow, ownersIn, signedNameToRow } from "../../rows.ts";
-import { createSqlPresignReads } from "../../sql/presign-reads.ts";
+import { signedNameToRow } from "../../rows.ts";
+import type { AsideStore } from "../../signed/sign-aside.ts";
+import { createSqlAsideReads } from "../../sql/aside-reads.ts";
 import { nothingMore, postgresSql } from "../sql.ts";
-import { createBatchNames, readSignedNames } from "./names.ts";
+import { readSignedNames, viewOfNames } from "./names.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
 
-/** The presigned names for the writes of a batch, with what has changed since. Under the locks of their zones. */
-export async function readPresigned(
-  run: Run,
-  presigned: PresignedByZone,
-): Promise<ReadonlyMap<number, CurrentPresignedNames>> {
-  const current = new Map<number, CurrentPresignedNames>();
-  for (const [zone, names] of presigned) {
-    const [reserved, missed] = await Promise.all([
-      run(lockNumber(names.number)),
-      run({
-        name: "missed changes",
-        text: "SELECT change FROM changes WHERE zone = $1 AND position > $2 ORDER BY position LIMIT $3",
-        values: [zone, names.position, 10 * mostMissed],
-      }),
-    ]);
-    if (reserved.rows.length === 0) throw new StoreBusy(presignedGone);
-    const changes = (missed.rows as Pick<ChangeRow, "change">[]).map(({ change }) => change);
-    current.set(zone, { ...names, changedSince: ownersIn(changes) });
-  }
-  return current;
-}
-
-/** The zone with its presigned names. */
-export function withPresignedNames(zone: Zone, presigned: ReadonlyMap<number, CurrentPresignedNames>): Zone {
-  const names = presigned.get(zone.number);
-  if (names === undefined) return zone;
-  const { number: signedNamesNumber, settings } = names;
-  return {
-    ...zone,
-    signedNamesNumber,
-    settings: { ...zone.settings, ...(settings.dnssec && { dnssec: settings.dnssec }) },
-  };
-}
-
 /** While it is locked, nobody takes it for abandoned. */
-const lockNumber = (number: number): Statement => ({
-  name: "lock presigned names",
-  text: "SELECT number FROM leftovers WHERE number = $1 AND kind = 'ahead' FOR UPDATE",
-  values: [number],
-});
+export async function lockAside(run: Run, number: number): Promise<void> {
+  const { rows } = await run({
+    name: "lock names signed aside",
+    text: "SELECT number FROM leftovers WHERE number = $1 AND kind = 'ahead' FOR UPDATE",
+    values: [number],
+  });
+  if (rows.length === 0) throw new StoreBusy(asideGone);
+}
 
-type AheadOptions = {
+type AsideStoreOptions = {
   readonly postgres: Postgres;
   readonly reads: Pick<RecordStore, "lastChange" | "setKeysAfter" | "encryptedKeys">;
 };
 
-export function createPresignStore({ postgres, reads }: AheadOptions): PresignStore {
+export function createAsideStore({ postgres, reads }: AsideStoreOptions): AsideStore {
   const { lastChange, setKeysAfter, encryptedKeys } = reads;
   // Not as the last statement: its rows are unknown if the connection is lost during the commit.
   const write = async (statement: Statement) => {
@@ -70,12 +37,8 @@ export function createPresignStore({ postgres, reads }: AheadOptions): PresignSt
     lastChange,
     setKeysAfter,
     encryptedKeys,
-    ...createSqlPresignReads(postgresSql(postgres)),
-    namesNear: async (zone, owners) => {
-      const near = new Map([[zone.number, new Set(owners)]]);
-      const { names } = await readSignedNames(postgres.read, [zone], near, undefined);
-      return createBatchNames(names.get(zone.number) ?? []).view;
-    },
+    ...createSqlAsideReads(postgresSql(postgres)),
+    namesNear: async (zone, owners) => viewOfNames(await readSignedNames(postgres.read, zone, new Set(owners))),
     newNumber: async () => {
       const [row] = await write({
         text: "INSERT INTO leftovers (number, kind, since) VALUES (nextval('zones_number_seq'), 'ahead', $1) RETURNING number",
@@ -90,7 +53,7 @@ export function createPresignStore({ postgres, reads }: AheadOptions): PresignSt
         names.map((row) => row[column]),
       );
       const rows = await write({
-        name: "presigned names",
+        name: "names signed aside",
         text: putText,
         values: [number, Date.now(), gone, ...columns],
       });

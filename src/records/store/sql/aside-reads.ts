@@ -1,11 +1,11 @@
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
-import type { PresignStore } from "../presign.ts";
 import { type ChangeRow, ownersIn, type SetRow, setFromRow } from "../rows.ts";
+import type { AsideStore } from "../signed/sign-aside.ts";
 
-export const createSqlPresignReads = ({
+export const createSqlAsideReads = ({
   dialect: { anyOf },
   read,
-}: Pick<Sql, "dialect" | "read">): Pick<PresignStore, "setsOf" | "changedSince"> => ({
+}: Pick<Sql, "dialect" | "read">): Pick<AsideStore, "setsOf" | "changedSince"> => ({
   setsOf: async (zone, owners) => {
     const rows = sql`SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ${zone.number} AND ${anyOf(sql`owner`, owners)}`;
     return (await read<SetRow>(rows)).map((row) => setFromRow(row, zone));

@@ -1,9 +1,10 @@
-import type { NameChange, NamePlan } from "../../core/dnssec/plan-signing.ts";
-import type { Signer } from "../signing/signer.ts";
-import type { PlannedSignatures } from "./plan-signatures.ts";
+import type { NameChange, NamePlan } from "../../../core/dnssec/plan-signing.ts";
+import type { Signer, SigningTime } from "../../signing/signer.ts";
 
 /** What is signed in other threads: `count` sets or names, in groups. */
-type NamesToSign = Pick<PlannedSignatures, "at" | "count"> & {
+type NamesToSign = {
+  readonly at: SigningTime;
+  readonly count: number;
   readonly groups: Iterable<readonly NamePlan[]> | AsyncIterable<readonly NamePlan[]>;
 };
 
@@ -19,13 +20,13 @@ const many = 1_000;
  */
 export type SigningPace = { readonly next: () => Promise<void>; readonly isUrgent: boolean };
 
-/** Blocks; for a few signatures inside a transaction. */
+/** Blocks; for a few signatures. */
 export const signNamesNow = (
   signer: Signer,
   zone: string,
-  { namePlans, at }: Pick<PlannedSignatures, "namePlans" | "at">,
-): readonly NameChange[] =>
-  [...namePlans()].flatMap(({ toSign, change }) => change(signer.signNow(zone, toSign, at)) ?? []);
+  namePlans: readonly NamePlan[],
+  at: SigningTime,
+): readonly NameChange[] => namePlans.flatMap(({ toSign, change }) => change(signer.signNow(zone, toSign, at)) ?? []);
 
 /** Signs in other threads, which work on the next names while the caller uses those before. */
 export async function* signNamesOffThread(

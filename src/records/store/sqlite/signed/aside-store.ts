@@ -2,14 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { finish } from "../../../../core/steps.ts";
 import { sqliteSql } from "../../../../lib/sqlite/run-sql.ts";
 import type { RecordStore } from "../../port.ts";
-import type { PresignStore } from "../../presign.ts";
 import type { SignedZones } from "../../signed-zones.ts";
-import { createSqlPresignReads } from "../../sql/presign-reads.ts";
+import type { AsideStore } from "../../signed/sign-aside.ts";
+import { createSqlAsideReads } from "../../sql/aside-reads.ts";
 import { createSqlReads } from "../../sql/read.ts";
 import type { WriteConnection } from "../write-connection.ts";
 import type { Commit } from "../write-queue.ts";
 
-type PresignStoreOptions = {
+type AsideStoreOptions = {
   readonly main: WriteConnection;
   /** A connection with a small cache: each row of a large zone is needed once. */
   readonly secondConnection: DatabaseSync;
@@ -19,18 +19,18 @@ type PresignStoreOptions = {
   readonly signedZones: Pick<SignedZones, "encryptedKeys">;
 };
 
-export function createPresignStore({
+export function createAsideStore({
   main,
   secondConnection,
   commit,
   wrote,
   signedZones,
-}: PresignStoreOptions): PresignStore {
+}: AsideStoreOptions): AsideStore {
   const reads = sqliteSql(secondConnection);
   const noZone: RecordStore["zoneBy"] = async () => undefined;
   const { signedNames } = main;
   return {
-    ...createSqlPresignReads(reads),
+    ...createSqlAsideReads(reads),
     setKeysAfter: createSqlReads(reads, noZone).setKeysAfter,
     encryptedKeys: signedZones.encryptedKeys,
     lastChange: async () => main.read.lastChange(),
