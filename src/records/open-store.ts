@@ -5,12 +5,12 @@ import { tellingEnds } from "../access/session-store.ts";
 import type { ConnectionCount } from "../lib/postgres/open.ts";
 import type { PostgresAddress } from "../lib/postgres/url.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
-import type { EndWork } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import { startThread } from "../process/shipped-files.ts";
 import { KeyFileSigner, type Signer } from "./signing/signer.ts";
 import type { ConsoleStore } from "./store/console-store.ts";
 import type { RecordStore } from "./store/port.ts";
+import type { PostgresStore } from "./store/postgres/store.ts";
 import type { RecordLimits } from "./store/record-limits.ts";
 import { openConsoleStore } from "./store/sqlite/console.ts";
 import { migrations } from "./store/sqlite/schema.ts";
@@ -48,10 +48,9 @@ export type OpenStore = {
   /** Opens a separate connection to a database that other nodes may share; undefined if it cannot be shared. */
   readonly connect: (() => Promise<Client>) | undefined;
   /**
-   * Begins to sign what any node writes to signed zones, until the function that it returns is called; a duty of the
-   * leading node. A file is signed by each process that writes to it.
+   * As in `PostgresStore`. A file is signed by each process that writes to it.
    */
-  readonly signChanges: () => EndWork;
+  readonly signChanges: PostgresStore["signChanges"];
   /** How many connections to a database server there are; undefined for a file. */
   readonly connections: (() => ConnectionCount) | undefined;
   /** Settles when a newer moor has upgraded the shared database beyond what this one supports. */
@@ -104,7 +103,7 @@ function openFile(path: string, log: Logger, limits: RecordLimits | undefined): 
       checkHealth: store.checkHealth,
       connect: undefined,
       connections: undefined,
-      signChanges: () => () => undefined,
+      signChanges: () => ({ lookForMore: () => undefined, end: () => undefined }),
       close,
     };
   } catch (error) {

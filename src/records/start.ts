@@ -204,7 +204,12 @@ async function openNode(options: RecordsOptions) {
   opened.push({ name: "connections to other nodes", close: membership.close });
   const signing = createSigningState();
   const askParent = createAskParent(options.parents);
-  opened.push({ name: "signatures of changes", close: membership.duties.whenLeading(opening.signChanges) });
+  const signatures = opening.signChanges(membership.duties.isLeading);
+  opened.push({ name: "signatures of changes", close: signatures.end });
+  membership.duties.whenLeading(() => {
+    signatures.lookForMore();
+    return () => undefined;
+  });
   const stopSigning = membership.duties.whenLeading(() => keepSigned({ store, askParent, now, log }));
   opened.push({ name: "signed zones", close: stopSigning });
   const stopRemoving = membership.duties.whenLeading(() => removeLeftovers({ store, now, log }));

@@ -19,11 +19,10 @@ const tell = (leads: boolean) => void process.send?.({ leads } satisfies Leads);
 
 const signer = new KeyFileSigner(keyFile);
 const { connect, signChanges } = await openPostgresStore({ address: addressOf(database), log: noLog, signer });
-joinNodes({ connect, log: noLog }).duties.whenLeading(() => {
-  const stop = signChanges();
+const { duties } = joinNodes({ connect, log: noLog });
+const { lookForMore } = signChanges(duties.isLeading);
+duties.whenLeading(() => {
+  lookForMore();
   tell(true);
-  return async () => {
-    tell(false);
-    await stop();
-  };
+  return () => tell(false);
 });

@@ -48,7 +48,9 @@ beforeAll(async () => {
   const settings = plainSettings(60);
   const made = await createZoneIn(store, { account, id: name, name, settings, serial: 1, created: now, sets }, "test");
   if (typeof made === "string") throw new Error(made);
+  const { end } = store.signChanges();
   await signZone({ store, now }, made, { algorithm: 15, denial: "nsec3" }, signer);
+  await end();
   zone = (await store.zone(account, name)) ?? made;
 });
 afterAll(async () => {

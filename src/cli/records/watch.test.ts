@@ -40,7 +40,6 @@ describe("health", () => {
     [{ lateSince: () => performance.now() - 900 }, undefined],
     [{ loaded: new Promise<void>(() => {}) }, /are still being loaded/],
     [{ lateSince: () => performance.now() - 3_100 }, /outdated: .* could not be read for 3 s/],
-    [{ unsignedSince: () => performance.now() - 3_100 }, /outdated: .* could not be signed for 3 s/],
     [{ lostChanges: { count: () => 1, pending: () => 2 } }, /has lost changes; 2 zones must be read again/],
   ])("says that answers are outdated, without asking the database: %#", async (state, because) => {
     const health = createHealth();
@@ -49,6 +48,17 @@ describe("health", () => {
     await watchRecords(service, dnsAt(state), { at: undefined, opened: [] });
     const { nameserver } = (await health.readiness()).parts;
     expect(nameserver).toEqual(because ? { ok: false, because: expect.stringMatching(because) } : { ok: true });
+  });
+});
+
+it("a zone that is not signed in time is shown, but the service is ready", async () => {
+  const health = createHealth();
+  const service = { health, store: { lastChange: async () => 0 } } as unknown as RunningRecords;
+  await watchRecords(service, dnsAt({ unsignedSince: () => performance.now() - 3_100 }), { at: undefined, opened: [] });
+  const { ready, parts } = await health.readiness();
+  expect({ ready, signer: parts.signer }).toEqual({
+    ready: true,
+    signer: { ok: false, because: expect.stringMatching(/outdated: .* waited for signatures for 3 s/) },
   });
 });
 

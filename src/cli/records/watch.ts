@@ -32,6 +32,8 @@ export async function watchRecords(
     () => undefined,
   );
   service.health.add("nameserver", () => troubleOf(dns, lag, isLoaded));
+  // One zone that takes long to sign is no reason to send the queries for all others elsewhere.
+  service.health.add("signer", () => lateSigner(dns), { isNeeded: false });
   if (at === undefined) return undefined;
   const own = openProcessMetrics(version);
   opened.push({ name: "process metrics", close: own.close });
@@ -59,14 +61,18 @@ async function troubleOf(dns: RunningDns, lag: LagMeter, isLoaded: boolean): Pro
   const late = performance.now() - since;
   if (late > longestWait)
     return `its answers are outdated: the database has announced a change, which could not be read for ${Math.round(late / 1_000)} s`;
-  const unsigned = performance.now() - (dns.unsignedSince() ?? Number.POSITIVE_INFINITY);
-  if (unsigned > longestWait)
-    return `answers of some zones are outdated: changes could not be signed for ${Math.round(unsigned / 1_000)} s; see the log`;
   const pending = dns.lostChanges.pending();
   if (pending > 0) return `the database has lost changes; ${counted(pending, "zone")} must be read again`;
   const { changes, seconds } = await lag();
   return seconds > longestLag
     ? `${counted(changes, "change")} behind the log, for ${Math.round(seconds)} s`
+    : undefined;
+}
+
+function lateSigner({ unsignedSince }: RunningDns): string | undefined {
+  const unsigned = performance.now() - (unsignedSince() ?? Number.POSITIVE_INFINITY);
+  return unsigned > longestWait
+    ? `answers of some zones are outdated: changes have waited for signatures for ${Math.round(unsigned / 1_000)} s`
     : undefined;
 }
 

@@ -18,8 +18,10 @@ export type SignedZones = {
     limit: number,
     except?: readonly number[],
   ) => Promise<readonly ExpiringNames[]>;
-  /** Resolves when everything that this process wrote to signed zones is signed, or could not be. */
-  readonly signed: () => Promise<void>;
+  /**
+   * Resolves when everything that this process knows to be unsigned, of one zone or of all, is signed, or could not be.
+   */
+  readonly signed: (zone?: number) => Promise<void>;
   /** The private keys of a zone, encrypted. */
   readonly encryptedKeys: (zone: Zone) => Promise<readonly EncryptedKey[]>;
 };

@@ -69,7 +69,7 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
       ...{ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options },
       limits: { ...patient, ...limits },
     });
-    const stopSigning = store.signChanges();
+    const { end: stopSigning } = store.signChanges();
     const close = async () => {
       await stopSigning();
       await store.close();

@@ -133,7 +133,9 @@ class SigningOperations {
     if (!wanted.ok) return refused(wanted.faults);
     const { owners = "apex", ...edit } = wanted.value;
     const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...idempotency } as const;
-    return await outcomeWithZone(permitted, actor, at, await runLongCommand(this.#options, command, changeSigningRule));
+    const done = await runLongCommand(this.#options, command, changeSigningRule);
+    await store.signed(zone.number);
+    return await outcomeWithZone(permitted, actor, at, done);
   }
 
   /** For changes that need no new key. */

@@ -13,7 +13,6 @@ import {
 import type { PostgresAddress } from "../../../lib/postgres/url.ts";
 import type { DatabaseTrouble, MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import type { Sql } from "../../../lib/sqlite/sql.ts";
-import type { EndWork } from "../../../process/duties.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
@@ -36,7 +35,7 @@ import { createPurge } from "./purge.ts";
 import { type PostgresQueueOptions, PostgresWriteQueue, type Write } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
-import { createSigningDuty } from "./signed/followed-store.ts";
+import { createSigning, type PostgresSigning } from "./signed/followed-store.ts";
 import { createAsideStore } from "./signed/aside-store.ts";
 import { SignsAside } from "./signed/signs-aside.ts";
 import { countWrites, postgresSql } from "./sql.ts";
@@ -63,11 +62,7 @@ export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly checkHealth: () => Promise<unknown>;
   readonly connections: () => ConnectionCount;
   readonly connect: Postgres["connect"];
-  /**
-   * Begins to sign what any node writes to signed zones, until the function that it returns is called. One node does
-   * that at a time; if two do, nothing is signed twice.
-   */
-  readonly signChanges: () => EndWork;
+  readonly signChanges: PostgresSigning["signChanges"];
   /** Settles when a newer version has upgraded the database to a schema that is not compatible with this one. */
   readonly outgrown: Promise<DatabaseTrouble>;
   readonly close: () => Promise<void>;
@@ -169,7 +164,7 @@ function openWrites(
   const run = createRun({ add, recordQuota, mostValues: recordLimits?.set, signFirst: asides.signFirst });
   const { schedule, signAside } = asides;
   return {
-    store: { run, ...createSigningDuty({ postgres, signer, add, schedule, signAside, listen, log }) },
+    store: { run, ...createSigning({ postgres, signer, add, schedule, signAside, listen, log }) },
     close: async (): Promise<void> => {
       await asides.close();
       await queue.drain();

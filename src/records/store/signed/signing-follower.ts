@@ -29,11 +29,17 @@ const few = 4;
 const leastBetween = 10;
 /** Zones that are worked on at the same time. */
 const mostZones = 16;
-/** Milliseconds until a zone that could not be signed is tried again. */
+/**
+ * Milliseconds until a zone that could not be signed is tried again, and until another process signs what the one that
+ * should sign did not.
+ */
 const pause = 1_000;
 const cannotSign =
   "the latest changes of a zone cannot be signed: its last signed version is served; trying again every second";
 const signedAgain = "the changes of the zone are signed again";
+
+/** `isFirst`: whether this process signs immediately; otherwise it signs what others left unsigned for a second. */
+type FollowerOptions = { readonly isFirst?: () => boolean; readonly log?: Logger };
 
 /**
  * Signs what was written to signed zones. A write is answered when it is stored; then its zone is signed as it is at
@@ -47,6 +53,9 @@ export class SigningFollower {
   readonly #store: FollowedStore;
   readonly #signer: Signer;
   readonly #log: Logger;
+  readonly #isFirst: () => boolean;
+  /** What others should sign: the last position of each zone, and since when it waits. */
+  readonly #left = new Map<number, { readonly last: number; readonly since: number }>();
   readonly #waiting = new Set<number>();
   readonly #working = new Map<number, Promise<void>>();
   /** Zones that were signed a moment ago. */
@@ -61,17 +70,22 @@ export class SigningFollower {
   #mustLook = false;
   #isClosed = false;
 
-  constructor(store: FollowedStore, signer: Signer, log = noLog) {
-    [this.#store, this.#signer, this.#log] = [store, signer, log];
+  constructor(store: FollowedStore, signer: Signer, { isFirst = () => true, log = noLog }: FollowerOptions = {}) {
+    [this.#store, this.#signer, this.#log, this.#isFirst] = [store, signer, log, isFirst];
   }
 
   /** Rows that were added to the log. */
   note(rows: readonly LoggedRow[]): void {
-    for (const { zone, zoneName, change } of rows) {
+    const isFirst = this.#isFirst();
+    for (const { zone, zoneName, change, position } of rows) {
+      if (change.kind === "signatures" && (change.through ?? position) >= (this.#left.get(zone)?.last ?? 0))
+        this.#left.delete(zone);
       if (!("unsigned" in change)) continue;
-      this.#waiting.add(zone);
+      if (isFirst) this.#waiting.add(zone);
+      else this.#left.set(zone, { last: position, since: this.#left.get(zone)?.since ?? performance.now() });
       this.#names.set(zone, zoneName);
     }
+    if (this.#left.size > 0) this.#tryLater();
     this.#schedule();
   }
 
@@ -101,10 +115,13 @@ export class SigningFollower {
   }
 
   /** Resolves when everything that was written before is signed, or cannot be signed. */
-  async idle(): Promise<void> {
-    if (!this.#isClosed) await this.#look();
-    while (!this.#isClosed && (this.#waiting.size > 0 || this.#working.size > 0) && this.#trouble.size === 0)
-      await Promise.race([...this.#working.values(), sleep(1)]);
+  async idle(zone?: number): Promise<void> {
+    if (!this.#isClosed && zone === undefined) await this.#look();
+    const isBusy = () =>
+      zone === undefined
+        ? (this.#waiting.size > 0 || this.#working.size > 0) && this.#trouble.size === 0
+        : (this.#waiting.has(zone) || this.#working.has(zone)) && !this.#trouble.has(zone);
+    while (!this.#isClosed && isBusy()) await Promise.race([...this.#working.values(), sleep(1)]);
   }
 
   trouble(): ReadonlyMap<number, unknown> {
@@ -181,6 +198,16 @@ export class SigningFollower {
     return built;
   }
 
+  /** What the process that should sign has left for long. */
+  #takeOver(): void {
+    for (const [zone, { since }] of this.#left)
+      if (performance.now() - since >= pause) {
+        this.#left.delete(zone);
+        this.#waiting.add(zone);
+      }
+    if (this.#left.size > 0) this.#tryLater();
+  }
+
   #fail(zone: number, err: unknown): void {
     if (!this.#trouble.has(zone) && !this.#isClosed)
       this.#log.error({ err, zone: this.#names.get(zone) ?? zone }, cannotSign);
@@ -193,7 +220,9 @@ export class SigningFollower {
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       for (const zone of this.#trouble.keys()) this.#waiting.add(zone);
-      this.lookForMore();
+      this.#takeOver();
+      if (this.#trouble.size > 0 || this.#isFirst()) this.lookForMore();
+      this.#schedule();
     }, pause).unref();
   }
 }

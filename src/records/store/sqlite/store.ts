@@ -100,7 +100,7 @@ export function openSqliteStore(
     },
     obstacleTo: async (newZone) => main.obstacleTo(newZone),
     run: file.run,
-    signed: () => file.signed(),
+    signed: (zone) => file.signed(zone),
     drain: async () => {
       tokens.flushUses();
       await file.drain();
@@ -255,9 +255,8 @@ class StoreFile {
     this.#wrote = listener;
   };
 
-  /** Waits until everything that was written is signed. */
-  async signed(): Promise<void> {
-    await this.#follower?.idle();
+  async signed(zone?: number): Promise<void> {
+    await this.#follower?.idle(zone);
   }
 
   async drain(): Promise<void> {
@@ -305,7 +304,7 @@ class StoreFile {
       schedule: tools.schedule,
       signAside: (needed) => this.#signAside(needed, tools),
     });
-    const follower = new SigningFollower(this.#followed, signer, log);
+    const follower = new SigningFollower(this.#followed, signer, { log });
     this.#follower = follower;
     follower.lookForMore();
     this.#feed.listen((rows) => (rows === undefined ? follower.lookForMore() : follower.note(rows)));

@@ -45,7 +45,9 @@ beforeEach(async () => {
   const settings = plainSettings(60);
   const made = await createZoneIn(one, { account, id: name, name, settings, serial: 1, created: now, sets }, "tester");
   if (typeof made === "string") throw new Error(made);
+  sign(one);
   await signZone({ store: one, actor: "tester", now }, made, { algorithm: 15, denial: "nsec" }, newSigner());
+  await stopSigning();
   zone = (await one.zone(account, name)) ?? made;
 });
 afterEach(async () => {
@@ -63,7 +65,7 @@ async function open(signer = newSigner()): Promise<PostgresStore> {
   return store;
 }
 
-const sign = (store: PostgresStore) => void stops.push(store.signChanges());
+const sign = (store: PostgresStore) => void stops.push(store.signChanges().end);
 
 async function stopSigning(): Promise<void> {
   for (const stop of stops) await stop();

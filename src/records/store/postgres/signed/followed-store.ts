@@ -33,7 +33,18 @@ type FollowedStoreOptions = {
   readonly signAside: (needed: AsideNeeded) => Promise<SignedAside>;
 };
 
-type SigningDutyOptions = Omit<FollowedStoreOptions, "signer"> & {
+export type PostgresSigning = {
+  /**
+   * Begins to sign what any node writes to signed zones, until `end` is called. The node for which `isFirst` signs
+   * immediately (call `lookForMore` when it becomes that); the others what it left for a second. If two nodes sign,
+   * nothing is signed twice.
+   */
+  readonly signChanges: (isFirst?: () => boolean) => { readonly lookForMore: () => void; readonly end: EndWork };
+  /** As in `SignedZones`; if another node signs, it is not waited for. */
+  readonly signed: (zone?: number) => Promise<void>;
+};
+
+type SigningOptions = Omit<FollowedStoreOptions, "signer"> & {
   readonly signer: Signer | undefined;
   readonly listen: RecordStore["onChange"];
   readonly log: Logger;
@@ -101,31 +112,26 @@ class PostgresFollowedStore implements FollowedStore {
   }
 }
 
-type SigningDuty = {
-  /** As in `PostgresStore`. */
-  readonly signChanges: () => EndWork;
-  /** As in `SignedZones`; if another node signs, it is not waited for. */
-  readonly signed: () => Promise<void>;
-};
-
 /** Woken by the feed, also for what other nodes write. */
-export function createSigningDuty({ listen, signer, log, ...options }: SigningDutyOptions): SigningDuty {
+export function createSigning({ listen, signer, log, ...options }: SigningOptions): PostgresSigning {
   let follower: SigningFollower | undefined;
   return {
-    signChanges: () => {
-      if (signer === undefined) return () => undefined;
-      const started = new SigningFollower(new PostgresFollowedStore({ ...options, signer }), signer, log);
+    signChanges: (isFirst = () => true) => {
+      if (signer === undefined) return { lookForMore: () => undefined, end: () => undefined };
+      const started = new SigningFollower(new PostgresFollowedStore({ ...options, signer }), signer, { isFirst, log });
       follower = started;
-      started.lookForMore();
-      const stop = listen((rows) => (rows === undefined ? started.lookForMore() : started.note(rows)));
-      return async () => {
+      const lookForMore = () => started.lookForMore();
+      if (isFirst()) lookForMore();
+      const stop = listen((rows) => (rows === undefined ? lookForMore() : started.note(rows)));
+      const end = async () => {
         stop();
         started.close();
         if (follower === started) follower = undefined;
         await started.ended();
       };
+      return { lookForMore, end };
     },
-    signed: async () => await follower?.idle(),
+    signed: async (zone) => await follower?.idle(zone),
   };
 }
 
