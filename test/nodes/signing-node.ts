@@ -19,8 +19,9 @@ export type Step = { readonly now: number };
 /** When it worked, by the clock of the machine; undefined if it does not lead. */
 export type Stepped = { readonly worked: readonly [began: number, ended: number] | undefined };
 
-const { store, connect } = await openStore({ kind: "postgres", address: addressOf(database), keyFile }, noLog);
+const { store, connect, signChanges } = await openStore({ kind: "postgres", address: addressOf(database), keyFile }, noLog);
 const { duties } = joinNodes({ connect, log: noLog });
+const { lookForMore } = signChanges(duties.isLeading);
 let now = 0;
 const askParent = createAskParent([{ host: "127.0.0.1", port: Number(port), key: undefined }]);
 const round = createSigningRound({ store, askParent, now: () => now, log: noLog });
@@ -28,6 +29,7 @@ let lead: AbortController | undefined;
 duties.whenLeading(() => {
   const leading = new AbortController();
   lead = leading;
+  lookForMore();
   return () => {
     leading.abort();
     lead = undefined;

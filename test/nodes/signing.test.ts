@@ -176,6 +176,7 @@ it("two nodes that renew signatures and replace the key at the same moment repla
   const keyFile = join(folder, "key");
   const second = await openStore({ kind: "postgres", address: addressOf(url), keyFile }, noLog);
   const both = [opened, second];
+  const signing = both.map(({ signChanges }) => signChanges());
   const zone = await makeZone(now, name);
   const ask = createAsk(dns.addresses[0]?.port ?? 0, AbortSignal.timeout(2 * testLimit));
   const parent = await createParentZone(opened.store, zone.account, zone, [`ns1.${name}.`], now);
@@ -223,5 +224,6 @@ it("two nodes that renew signatures and replace the key at the same moment repla
   expect(keys).toHaveLength(before.settings.dnssec?.keys.length ?? 0);
   expect(keys.map(({ id }) => id)).not.toEqual(before.settings.dnssec?.keys.map(({ id }) => id));
   expect(bogus).toEqual([]);
+  for (const { end } of signing) await end();
   await second.close();
 });

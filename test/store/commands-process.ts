@@ -27,7 +27,9 @@ const signer = new KeyFileSigner(keyFile);
 async function open(): Promise<RecordStore> {
   if (place.startsWith("postgres:")) {
     const log = createLog({ format: "text", write: (line) => void process.stderr.write(line) });
-    return await openPostgresStore({ address: addressOf(place), log, signer });
+    const store = await openPostgresStore({ address: addressOf(place), log, signer });
+    store.signChanges();
+    return store;
   }
   const path = place.replace(/\+thread$/, "");
   const start = () => startThread("store-writer", { workerData: { path, keyFile } });
