@@ -324,6 +324,10 @@ export type NamesAside = { readonly number: number; readonly through: number };
 export const isAboutSigning = (change: LoggedRow["change"]): change is SignatureChange | SigningRequest =>
   change.kind === "signatures" || change.kind === "signing";
 
+/** If the zone has no signatures, everything before this row is served without them. */
+export const beginsSigning = ({ change }: LoggedRow): boolean =>
+  change.kind === "settings" && change.before.dnssec === undefined && change.after.dnssec !== undefined;
+
 export type NewGrant = Consent & {
   readonly actor: string;
   readonly created: Instant;

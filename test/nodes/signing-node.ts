@@ -19,7 +19,10 @@ export type Step = { readonly now: number };
 /** When it worked, by the clock of the machine; undefined if it does not lead. */
 export type Stepped = { readonly worked: readonly [began: number, ended: number] | undefined };
 
-const { store, connect, signChanges } = await openStore({ kind: "postgres", address: addressOf(database), keyFile }, noLog);
+const { store, connect, signChanges } = await openStore(
+  { kind: "postgres", address: addressOf(database), keyFile },
+  noLog,
+);
 const { duties } = joinNodes({ connect, log: noLog });
 const { lookForMore } = signChanges(duties.isLeading);
 let now = 0;

@@ -6,10 +6,9 @@ import { type Change, invertChange } from "../../core/records/changes.ts";
 import { isPackedType, type PackedType, packValues, rrsig } from "../../core/records/packed-sets.ts";
 import { keyOf, type RRset, setKey } from "../../core/records/rrset.ts";
 import type { ServedSet } from "../../core/records/zone-view.ts";
-import { isAboutSigning, isLarge, type LoggedRow, type Zone } from "../model.ts";
+import { beginsSigning, isAboutSigning, isLarge, type LoggedRow, type Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { atZoneSerial } from "../store/rows.ts";
-import { beginsSigning } from "../store/signed/plan-step.ts";
 
 /** Sets per read, which must not block for more than a few milliseconds. */
 const pageSize = 500;
@@ -129,12 +128,7 @@ export async function readServedZone(
 }
 
 /** The zone without changes that are not signed yet. */
-async function servedZone(
-  store: ServedReads,
-  stored: Zone,
-  start: number,
-  pause: () => Promise<void>,
-): Promise<Zone> {
+async function servedZone(store: ServedReads, stored: Zone, start: number, pause: () => Promise<void>): Promise<Zone> {
   const zone = (await store.zoneHolding(stored.name)) ?? stored;
   const unsigned = (await changesSince(store, stored, start, pause, true)).filter(({ change }) => "unsigned" in change);
   const settings = unsigned.flatMap(({ change }) => (change.kind === "settings" ? change.before : []))[0];

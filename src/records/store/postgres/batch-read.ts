@@ -118,7 +118,10 @@ async function readSigned(
   const asides = signing.flatMap(({ namesSwitch }) => (typeof namesSwitch?.to === "number" ? namesSwitch.to : []));
   const [{ apexes, keys }, signedThrough] = await Promise.all([
     readSignedApexes(run, zones, signer),
-    readSignedThrough(run, signing.map(({ zone }) => zone)),
+    readSignedThrough(
+      run,
+      signing.map(({ zone }) => zone),
+    ),
     ...asides.map((number) => lockAside(run, number)),
   ]);
   return { signedApexes: apexes, encryptedKeys: keys, signedThrough };

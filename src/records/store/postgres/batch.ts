@@ -149,8 +149,7 @@ export class PostgresBatch {
     const changed = effectWith(zone, changes, wanted, by);
     if (changed === undefined) return { zone, apply: nothing };
     const effect = keys ? { ...changed, keys } : changed;
-    if (isTrial || !concernsSigning(zone, effect.zone))
-      return { zone: effect.zone, apply: () => this.#apply(effect) };
+    if (isTrial || !concernsSigning(zone, effect.zone)) return { zone: effect.zone, apply: () => this.#apply(effect) };
     this.#expectSignable(zone, effect, by);
     return {
       zone: effect.zone,

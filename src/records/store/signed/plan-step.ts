@@ -17,6 +17,7 @@ import type { RRset, SetKey } from "../../../core/records/rrset.ts";
 import { negativeTtlIn } from "../../../core/records/soa-timers.ts";
 import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import {
+  beginsSigning,
   isAboutSigning,
   isLarge,
   type LoggedRow,
@@ -68,7 +69,7 @@ export type SigningStep = Pick<UnsignedChanges, "zone" | "after"> & {
   readonly row: (names: readonly NameChange[]) => SignedRow;
 };
 
-/** `whole`: all names of a large zone must be signed aside first (`sign-aside.ts`). Undefined: nothing is to be done. */
+/** `whole`: all names of a large zone must be signed aside first. Undefined: nothing is to be done. */
 export type PlannedStep = SigningStep | "whole" | undefined;
 
 /** If more names change, the log does not list their signatures, and followers read the zone again. */
@@ -87,16 +88,18 @@ export function* planningStep(unsigned: UnsignedChanges, reads: SignedReads, may
   if (last === undefined) return undefined;
   const { dnssec } = zone.settings;
   const by: WrittenBy = { actor: last.actor, now: Math.max(...rows.map(({ at }) => at)) };
-  if (dnssec === undefined) return stepOf(unsigned, by, { now: by.now, until: undefined }, yield* unsigning(zone, reads));
+  if (dnssec === undefined)
+    return stepOf(unsigned, by, { now: by.now, until: undefined }, yield* unsigning(zone, reads));
   const { changed, renew } = contentOf(aside?.missed ?? rows);
   const owners = new Set([apex, ...changed.keys(), ...(renew === "all" ? [] : renew)]);
   const at = signingTime(reads.names.at(apex), by.now);
   const signingZone = zoneToSign(zone, dnssec, touchedAt(zone, reads, changed)(apex).sets, by.now);
-  const isNew =
-    aside === undefined && (renew === "all" || isSignedOtherwise(settingsBefore(unsigned), zone.settings));
+  const isNew = aside === undefined && (renew === "all" || isSignedOtherwise(settingsBefore(unsigned), zone.settings));
   if (!isNew && owners.size <= mostTouched) {
     const touchedName = touchedAt(zone, reads, changed);
-    const touched = new Map([...owners].map((owner) => [owner, aside ? allChanged(touchedName(owner)) : touchedName(owner)]));
+    const touched = new Map(
+      [...owners].map((owner) => [owner, aside ? allChanged(touchedName(owner)) : touchedName(owner)]),
+    );
     const plan = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
     const namesSwitch = aside && { to: aside.number, leaves: zone.signedNamesNumber };
     if (plan !== "needs-all-names") return stepOf(unsigned, by, at, { namePlans: yield* listed(plan), namesSwitch });
@@ -174,8 +177,11 @@ function contentOf(rows: readonly LoggedRow[]): Changed & { readonly renew: Sign
   const renew: string[] = [];
   let isAll = false;
   for (const { change } of rows) {
-    if (change.kind === "signing" && change.owners === "all") isAll = true;
-    else if (change.kind === "signing") renew.push(...change.owners);
+    if (change.kind === "signing") {
+      const { owners } = change;
+      if (owners === "all") isAll = true;
+      else renew.push(...owners);
+    }
     if (change.kind === "settings" || isAboutSigning(change)) continue;
     const types = changed.get(change.owner) ?? new Set();
     changed.set(change.owner, types.add(change.type));
@@ -220,7 +226,12 @@ export const zoneToSign = (
   signing: ZoneSigning,
   apexSets: readonly RRset[],
   now: Instant,
-): ZoneToSign => ({ zone: name, ttl, negativeTtl: negativeTtlIn(apexSets, ttl), signing: signingOf(signing, name, now) });
+): ZoneToSign => ({
+  zone: name,
+  ttl,
+  negativeTtl: negativeTtlIn(apexSets, ttl),
+  signing: signingOf(signing, name, now),
+});
 
 /** Signs only these owners. */
 export const inputFor = (
@@ -243,10 +254,7 @@ export function* planningAllNames(signingZone: SigningInput): Steps<SigningPlan>
 }
 
 /** The types of every name. `owners`: names that may have none any more. */
-export function* typesOfNames(
-  owners: Iterable<string>,
-  everySetKey: Iterable<SetKey>,
-): Steps<Map<string, number[]>> {
+export function* typesOfNames(owners: Iterable<string>, everySetKey: Iterable<SetKey>): Steps<Map<string, number[]>> {
   const types = new Map<string, number[]>([apex, ...owners].map((owner) => [owner, []]));
   for (const { owner, type } of everySetKey) {
     yield;
@@ -297,10 +305,6 @@ export function unsignedIn(
   }
   return { after, rows: unsigned.filter(({ position }) => position > after).reverse() };
 }
-
-/** If the zone has no signatures, everything before this row is served without them. */
-export const beginsSigning = ({ change }: LoggedRow): boolean =>
-  change.kind === "settings" && change.before.dnssec === undefined && change.after.dnssec !== undefined;
 
 /** The names that were signed aside for these changes, unless the zone is to be signed otherwise since then. */
 export function asideIn(rows: readonly LoggedRow[]): NamesAside | undefined {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { NameChange, NamePlan, SigningPlan, StoredSignedNames } from "../../../core/dnssec/plan-signing.ts";
+import type { NamePlan, SigningPlan } from "../../../core/dnssec/plan-signing.ts";
 import { planningSigning } from "../../../core/dnssec/plan-signing.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset, SetKey } from "../../../core/records/rrset.ts";
@@ -8,8 +8,9 @@ import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { isLarge, type NamesAside, type Zone, type ZoneSigning } from "../../model.ts";
 import { type EncryptedKey, type Signer, signingTime } from "../../signing/signer.ts";
+import type { AsideStore } from "../aside-store.ts";
 import { asideGone } from "../leftovers.ts";
-import type { Decision, RecordStore } from "../port.ts";
+import type { Decision } from "../port.ts";
 import { atZoneSerial } from "../rows.ts";
 import type { WriteEffect, WrittenBy } from "../write-effect.ts";
 import {
@@ -23,27 +24,6 @@ import {
   zoneToSign,
 } from "./plan-step.ts";
 import { signNamesNow, signNamesOffThread } from "./sign-names.ts";
-
-/**
- * What this needs from a store. Every call is one short read or transaction. `number` is the one under which the names
- * are stored; until a zone uses it, nobody reads them.
- */
-export type AsideStore = Pick<RecordStore, "lastChange" | "setKeysAfter" | "encryptedKeys"> & {
-  readonly setsOf: (zone: Zone, owners: readonly string[]) => Promise<readonly RRset[]>;
-  /**
-   * The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes.
-   */
-  readonly changedSince: (zone: Zone, position: number, limit: number) => Promise<Missed>;
-  /** The names at these owners and above them, and their neighbours in the chain. */
-  readonly namesNear: (zone: Zone, owners: readonly string[]) => Promise<StoredSignedNames>;
-  readonly newNumber: () => Promise<number>;
-  /** False if the number is not reserved any more, because nothing was written for long. */
-  readonly putNames: (number: number, names: readonly NameChange[]) => Promise<boolean>;
-  /** What is stored under the number is deleted later. */
-  readonly abandon: (number: number) => Promise<unknown>;
-};
-
-export type Missed = { readonly owners: ReadonlySet<string>; readonly position: number; readonly isAll: boolean };
 
 export type AsideTools = {
   readonly store: AsideStore;

@@ -5,7 +5,7 @@ import { type Logger, noLog } from "../../../process/log.ts";
 import type { LoggedRow, NamesAside } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { PlannedStep, SigningStep } from "./plan-step.ts";
-import { signNamesNow, signNamesOffThread, inGroups } from "./sign-names.ts";
+import { inGroups, signNamesNow, signNamesOffThread } from "./sign-names.ts";
 
 /**
  * What the follower needs from a store. It reads a zone and its unsigned changes at one moment, and writes only if

@@ -1,6 +1,6 @@
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
+import type { AsideStore } from "../aside-store.ts";
 import { type ChangeRow, ownersIn, type SetRow, setFromRow } from "../rows.ts";
-import type { AsideStore } from "../signed/sign-aside.ts";
 
 export const createSqlAsideReads = ({
   dialect: { anyOf },

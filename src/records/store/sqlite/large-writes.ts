@@ -6,11 +6,7 @@ import type { Command } from "../port.ts";
 import { type AsideNeeded, type AsideTools, type SignedAside, withAsides } from "../signed/sign-aside.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
-import {
-  type Plan,
-  type PlannableWrite,
-  type PlannedWrite,
-} from "./planned-write.ts";
+import { type Plan, type PlannableWrite, type PlannedWrite } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
 import type { WriteQueue } from "./write-queue.ts";
 

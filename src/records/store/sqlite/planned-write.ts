@@ -47,8 +47,8 @@ export const smallWriteLimits: SmallWriteLimits = { steps: 2_000, changes: 1_000
 const slowPlanning = { after: 5, steps: 200 };
 
 /**
- * Plans the write; undefined if it exceeds the limits, or needs names that are signed first, so that nothing is written.
- * Call it inside a transaction.
+ * Plans the write; undefined if it exceeds the limits, or needs names that are signed first, so that nothing is
+ * written. Call it inside a transaction.
  */
 export function writePlannedIfSmall<T>(
   connection: WriteConnection,

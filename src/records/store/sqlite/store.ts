@@ -26,8 +26,8 @@ import { createSqliteFeed, type OtherCommits, watchOtherCommits } from "./other-
 import { type PlanOptions, planningOf } from "./plan-writes.ts";
 import { type PlannableWrite, type SmallWriteLimits, smallWriteLimits } from "./planned-write.ts";
 import { migrations } from "./schema.ts";
-import { SqliteFollowedStore } from "./signed/followed-store.ts";
 import { createAsideStore } from "./signed/aside-store.ts";
+import { SqliteFollowedStore } from "./signed/followed-store.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWriteConnection, transactionHooks, WriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
@@ -300,7 +300,12 @@ class StoreFile {
     const { main, otherCommits, commit, signedZones } = this;
     const tools = this.#large.tools();
     this.#followed = new SqliteFollowedStore({
-      ...{ main, signer, otherCommits, commit, signedZones, open },
+      main,
+      signer,
+      otherCommits,
+      commit,
+      signedZones,
+      open,
       schedule: tools.schedule,
       signAside: (needed) => this.#signAside(needed, tools),
     });

@@ -5,9 +5,9 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
 import type { LoggedRow, Zone } from "../../model.ts";
 import { allReadBack, marksToText } from "../rows.ts";
+import type { NamesSwitch } from "../signed/plan-step.ts";
 import { firstEffect, idsOnlyIn, type WriteEffect, type WrittenBy } from "../write-effect.ts";
 import { type ManyRows, prepareManyRows } from "./many-rows.ts";
-import type { NamesSwitch } from "../signed/plan-step.ts";
 import type { RowCache } from "./row-cache.ts";
 import type { SignedNames } from "./signed/names.ts";
 

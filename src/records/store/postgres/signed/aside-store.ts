@@ -1,10 +1,10 @@
 import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import type { Postgres } from "../../../../lib/postgres/open.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
+import type { AsideStore } from "../../aside-store.ts";
 import { asideGone } from "../../leftovers.ts";
 import type { RecordStore } from "../../port.ts";
 import { signedNameToRow } from "../../rows.ts";
-import type { AsideStore } from "../../signed/sign-aside.ts";
 import { createSqlAsideReads } from "../../sql/aside-reads.ts";
 import { nothingMore, postgresSql } from "../sql.ts";
 import { readSignedNames, viewOfNames } from "./names.ts";

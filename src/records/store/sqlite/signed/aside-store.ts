@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { finish } from "../../../../core/steps.ts";
 import { sqliteSql } from "../../../../lib/sqlite/run-sql.ts";
+import type { AsideStore } from "../../aside-store.ts";
 import type { RecordStore } from "../../port.ts";
 import type { SignedZones } from "../../signed-zones.ts";
-import type { AsideStore } from "../../signed/sign-aside.ts";
 import { createSqlAsideReads } from "../../sql/aside-reads.ts";
 import { createSqlReads } from "../../sql/read.ts";
 import type { WriteConnection } from "../write-connection.ts";

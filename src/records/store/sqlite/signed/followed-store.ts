@@ -138,12 +138,7 @@ export class SqliteFollowedStore implements FollowedStore {
     }
   }
 
-  *#planning(
-    connection: WriteConnection,
-    zone: Zone,
-    unsigned: KnownRows,
-    signed?: NamesAside,
-  ): Steps<PlannedStep> {
+  *#planning(connection: WriteConnection, zone: Zone, unsigned: KnownRows, signed?: NamesAside): Steps<PlannedStep> {
     const { signer, open } = this.#options;
     const last = unsigned.rows.at(-1);
     if (last === undefined) return undefined;
@@ -179,8 +174,7 @@ function inSnapshot<T>({ database }: WriteConnection, work: () => T): T {
   }
 }
 
-const readUnsigned = (connection: WriteConnection, zone: Zone): KnownRows =>
-  unsignedIn(zone, logOf(connection, zone));
+const readUnsigned = (connection: WriteConnection, zone: Zone): KnownRows => unsignedIn(zone, logOf(connection, zone));
 
 /** Oldest first. */
 function rowsAfter(connection: WriteConnection, zone: Zone, position: number): readonly LoggedRow[] {
