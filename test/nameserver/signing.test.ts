@@ -39,7 +39,6 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-signing-"));
   const ports = { NSD: await freePort(), Knot: await freePort(), BIND: await freePort() };
   const notify = Object.values(ports).map((port) => ({ host: "127.0.0.1", port, keyName: undefined }));
-  // Signatures follow the writes; other tests, and those of PostgreSQL, sign in the transaction (decisions/0024).
   moor = await startMoorDns({ networks: everyone, notify });
   for (const [label, choice] of [...tried, [changing, { algorithm: 15, denial: "nsec" }] as const])
     zones.set(label, await signed(`${label}.example`, choice));

@@ -92,6 +92,13 @@ export const dnssecDenial = (typed: string, denial: DenialKind, options: Databas
     ({ name }) => `${name} now uses ${denial.toUpperCase()}. It stays signed with the same keys.\n`,
   );
 
+export const dnssecResign = (typed: string, options: DatabaseOptions, io: CommandIo) =>
+  changeAndSay(
+    { typed, options, io },
+    (service, operator, at) => service.resignZone(operator, at),
+    ({ name }) => `Every record of ${name} is signed again, with the same keys.\n`,
+  );
+
 export const dnssecIgnoreSilent = (typed: string, options: DatabaseOptions, io: CommandIo) =>
   changeAndSay(
     { typed, options, io },

@@ -56,6 +56,11 @@ export function unsignNow(by: By, zone: Zone) {
   return signing<undefined>(by, service.unsignZone(operator, at, true));
 }
 
+export function resignZone(by: By, zone: Zone) {
+  const { service, operator, at } = serviceOf(by, zone);
+  return signing(by, service.resignZone(operator, at));
+}
+
 export function changeDenial(by: By, zone: Zone, denial: DenialKind) {
   const { service, operator, at } = serviceOf(by, zone);
   return signing(by, service.changeDenial(operator, at, denial));

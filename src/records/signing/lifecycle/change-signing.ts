@@ -33,6 +33,8 @@ export type SigningEdit =
    * section 10.4 has intermediate steps only for zones that change in parts).
    */
   | { readonly kind: "denial"; readonly denial: DenialKind }
+  /** Makes every signature and the chain again, whatever is stored: the repair of a damaged store. */
+  | { readonly kind: "resign" }
   /**
    * Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901
    * section 2.1.2).
@@ -91,7 +93,8 @@ export function changeSigningRule(command: ChangeSigning): ActionRule<Done | Not
       if (!edited.ok) return noChange(refused(edited.faults));
       const { dnssec, keys = [], wanted } = edited.value;
       const settings = dnssec === undefined ? plain : { ...plain, dnssec };
-      return { wanted, settings, keys, ...(action && { actionName: action }), result: { kind: "done" } };
+      const renew = edit.kind === "resign" && { renew: "all" as const };
+      return { wanted, settings, keys, ...renew, ...(action && { actionName: action }), result: { kind: "done" } };
     },
   };
 }
@@ -126,6 +129,8 @@ function applyEdit(view: WriteView, edit: SigningEdit, now: Instant): Result<Edi
       if (before.denial === edit.denial)
         return fail(notNow(`the zone ${name} already uses ${edit.denial.toUpperCase()}`));
       return ok({ dnssec: { ...before, denial: edit.denial } });
+    case "resign":
+      return ok({ dnssec: before });
     case "publish-keys":
       return publishKeys(name, before, edit.keys, now);
     case "withdraw-keys":

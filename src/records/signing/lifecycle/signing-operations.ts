@@ -112,6 +112,9 @@ class SigningOperations {
   readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, idempotency: IdempotencyOption = {}) =>
     this.#plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, idempotency);
 
+  readonly resignZone = (actor: Actor, at: ZoneKey, _: object = {}, idempotency: IdempotencyOption = {}) =>
+    this.#plain(actor, at, "resign_zone", { kind: "resign" }, idempotency);
+
   /** Cancels `unsignZone` while it waits for the parent. */
   readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, idempotency: IdempotencyOption = {}) =>
     this.#plain(actor, at, "keep_signed", { kind: "keep-signed" }, idempotency);

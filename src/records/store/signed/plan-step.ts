@@ -88,8 +88,10 @@ export function* planningStep(unsigned: UnsignedChanges, reads: SignedReads, may
   if (last === undefined) return undefined;
   const { dnssec } = zone.settings;
   const by: WrittenBy = { actor: last.actor, now: Math.max(...rows.map(({ at }) => at)) };
-  if (dnssec === undefined)
-    return stepOf(unsigned, by, { now: by.now, until: undefined }, yield* unsigning(zone, reads));
+  if (dnssec === undefined) {
+    const namesSwitch = { to: undefined, leaves: zone.signedNamesNumber };
+    return stepOf(unsigned, by, { now: by.now, until: undefined }, { namePlans: [], namesSwitch });
+  }
   const { changed, renew } = contentOf(aside?.missed ?? rows);
   const owners = new Set([apex, ...changed.keys(), ...(renew === "all" ? [] : renew)]);
   const at = signingTime(reads.names.at(apex), by.now);
@@ -109,21 +111,17 @@ export function* planningStep(unsigned: UnsignedChanges, reads: SignedReads, may
   return stepOf(unsigned, by, at, whole);
 }
 
-type Planned = {
-  readonly namePlans: readonly NamePlan[];
-  readonly namesSwitch: NamesSwitch | undefined;
-  /** The log does not list what is signed otherwise: followers read the zone again. */
-  readonly isNew?: boolean;
-};
+type Planned = { readonly namePlans: readonly NamePlan[]; readonly namesSwitch: NamesSwitch | undefined };
 
 function stepOf(
   { zone, after, rows }: UnsignedChanges,
   by: WrittenBy,
   at: SigningTime,
-  { namePlans, namesSwitch, isNew = namesSwitch !== undefined }: Planned,
+  { namePlans, namesSwitch }: Planned,
 ): SigningStep {
   const through = rows.at(-1)?.position ?? 0;
-  const isListed = !isNew && namePlans.length <= mostListed;
+  // If everything is signed otherwise, followers read the zone again.
+  const isListed = namesSwitch === undefined && namePlans.length <= mostListed;
   const row = (names: readonly NameChange[]): SignedRow => {
     const sets = isListed ? generatedChanges(names) : null;
     const change = { kind: "signatures", sets, after, through } as const;
@@ -132,19 +130,10 @@ function stepOf(
   return { zone, after, at, namePlans, namesSwitch, row };
 }
 
-/** The zone is no longer signed. The names of a large zone are deleted later. */
-function* unsigning(zone: Zone, { everyName }: SignedReads): Steps<Planned> {
-  const leaves = isLarge(zone) ? zone.signedNamesNumber : undefined;
-  const names = leaves === undefined ? yield* mapInSteps(everyName(), withoutName) : [];
-  return { namePlans: names, namesSwitch: { to: undefined, leaves } };
-}
-
-const withoutName = (before: SignedName): NamePlan => ({ toSign: [], change: () => ({ before, after: undefined }) });
-
 type WholeZone = Changed & {
   readonly signingZone: ZoneToSign;
   readonly owners: ReadonlySet<string>;
-  /** Whether everything is signed again: with other keys, or for another TTL. */
+  /** Whether everything is signed again, whatever is stored: with other keys, for another TTL, or to repair it. */
   readonly isNew: boolean;
 };
 
@@ -153,8 +142,7 @@ function* planningWhole(
   reads: SignedReads,
   { signingZone, owners, changed, isNew }: WholeZone,
 ): Steps<Planned> {
-  const isSigned = zone.signedNamesNumber !== undefined;
-  const names = isSigned ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
+  const names = isNew ? [] : yield* mapInSteps(reads.everyName(), (name) => name);
   const namesByOwner = new Map(names.map((name) => [name.owner, name]));
   const touchedName = touchedAt(zone, reads, changed);
   const plan = yield* planningAllNames({
@@ -164,7 +152,8 @@ function* planningWhole(
     names: { ...reads.names, at: (owner) => namesByOwner.get(owner) },
     allNames: names,
   });
-  return { namePlans: yield* listed(plan), namesSwitch: isSigned ? undefined : { to: "new" }, isNew };
+  const namesSwitch = isNew ? { to: "new" as const, leaves: zone.signedNamesNumber } : undefined;
+  return { namePlans: yield* listed(plan), namesSwitch };
 }
 
 const listed = (plan: SigningPlan): Steps<readonly NamePlan[]> => mapInSteps(plan.namePlans(), (namePlan) => namePlan);

@@ -25,7 +25,7 @@ const reversed = (name: string): string =>
  *
  * Whole zones are signed, unsigned and deleted in short steps. `zones.names_at` says under which number the signed
  * names of a zone are stored (`signed_names.zone`); numbers are shared with those of zones. `leftovers` lists numbers
- * under which rows are stored that no zone refers to: presigned names, old names, and the sets of
+ * under which rows are stored that no zone refers to: names signed aside, old names, and the sets of
  * deleted zones. So `rrsets` and `signed_names` have no foreign key.
  *
  * A grant by the owner of a zone is deleted with the zone; a grant without a zone is the operator's.

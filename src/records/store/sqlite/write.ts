@@ -65,8 +65,7 @@ export class SetWriter {
     row: Omit<LoggedRow, "position">,
   ): void => {
     const zone = namesSwitch ? this.#signed().move(before, namesSwitch) : before;
-    // If the zone is no longer signed, names are only removed, under the number that it had before.
-    finish(this.#signed().writing(zone.signedNamesNumber ?? before.signedNamesNumber ?? 0, names));
+    finish(this.#signed().writing(zone.signedNamesNumber ?? 0, names));
     if (zone !== before) this.#keepZone(zone);
     if (zone.settings.dnssec === undefined) this.#signed().writeKeys(zone, []);
     this.#rowCache.wroteNames(zone, names);

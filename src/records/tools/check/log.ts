@@ -19,7 +19,7 @@ export type ZoneHistory = {
   /** Its log begins with the creation of the zone, so it covers every set. */
   whole: boolean;
   readonly sets: Map<string, string>;
-  /** Owners whose last changes are not signed yet, with the positions of these. */
+  /** Owners whose last changes are not signed yet, or `allNames`, with the positions of these. */
   readonly unsigned: Map<string, number>;
 };
 
@@ -54,7 +54,7 @@ function isChange(value: unknown): value is LoggedRow["change"] {
   if (!isObject(value)) return false;
   const { kind, before, after, sets, owners, settings } = value;
   if (kind === "signatures") return sets === null || Array.isArray(sets);
-  if (kind === "signing") return Array.isArray(owners);
+  if (kind === "signing") return owners === "all" || Array.isArray(owners);
   if (kind === "settings") return isObject(before) && isObject(after);
   const shapes = { create: [false, true], replace: [true, true], delete: [true, false] } as const;
   const shape = kind === "create" || kind === "replace" || kind === "delete" ? shapes[kind] : undefined;
@@ -115,8 +115,11 @@ function noteSigning({ unsigned }: ZoneHistory, { read, position }: Logged): voi
   if (read.kind === "signatures") {
     const { through = position } = read;
     for (const [owner, last] of unsigned) if (last <= through) unsigned.delete(owner);
-  } else if (read.kind !== "settings" && read.kind !== "signing" && read.unsigned) unsigned.set(read.owner, position);
+  } else if ("unsigned" in read) unsigned.set("owner" in read ? read.owner : allNames, position);
 }
+
+/** In place of an owner: the zone is to be signed otherwise. Owners have no spaces. */
+export const allNames = "all names";
 
 /** The key of a set contains a space, so no set has this key. */
 const settingsKey = "settings";

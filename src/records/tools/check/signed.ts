@@ -9,14 +9,15 @@ import type { ZoneSettings } from "../../model.ts";
 import type { ZoneRow } from "../../store/rows.ts";
 import { type SignedNameRow, signedNameFromRow } from "../../store/rows.ts";
 import { eachPart, type Row, storeTables, type Tables } from "../tables/table.ts";
+import { allNames } from "./log.ts";
 import { named, parsed, type Step } from "./step.ts";
 
 const { sets, signedNames, signingKeys } = storeTables;
-const signAgain = "change the default TTL of the zone and change it back: each change signs the whole zone again";
+const signAgain = "run moor dnssec resign ZONE: it signs the whole zone again, with the same keys";
 
 /**
  * Checks that the keys of a signed zone exist, that every name is signed, and that the NSEC or NSEC3 chain is closed.
- * Names that are `waiting` were changed and are not signed yet.
+ * Names that are `waiting` were changed and are not signed yet, or all of them are signed otherwise soon.
  */
 export async function checkSigned(
   tables: Tables,
@@ -24,6 +25,7 @@ export async function checkSigned(
   waiting: Pick<ReadonlyMap<string, unknown>, "has" | "size"> = new Map(),
   step: Step,
 ): Promise<void> {
+  if (waiting.has(allNames)) return;
   const where = `zone ${zone.name}`;
   const its = `zone = ${zone.number}`;
   const { dnssec } = (parsed(zone.settings) ?? {}) as Partial<ZoneSettings>;

@@ -26,8 +26,7 @@ export function createSignedPart(fresh: number[]) {
     /** Returns the zone with the number under which its names are stored now. */
     sign: (before: Zone, changes: readonly NameChange[], namesSwitch: NamesSwitch | undefined): Zone => {
       const zone = namesSwitch ? move(before, namesSwitch) : before;
-      // If the zone is no longer signed, names are only removed, under the number that it had before.
-      const number = zone.signedNamesNumber ?? before.signedNamesNumber ?? 0;
+      const number = zone.signedNamesNumber ?? 0;
       for (const { before: old, after } of changes)
         if (after) names.push({ zone: number, ...signedNameToRow(after) });
         else if (old) goneNames.push({ zone: number, owner: old.owner });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writtenSets } from "../../../../../test/rig/core/written-sets.suite.ts";
-import { signZone } from "../../../../../test/rig/records/sign.ts";
+import { resignZone, signZone } from "../../../../../test/rig/records/sign.ts";
 import { createZoneIn, writeTo } from "../../../../../test/rig/store/write.ts";
 import { faultsIn } from "../../../../../test/store/store-files.ts";
 import { headOfSignature, type SignedName } from "../../../../core/dnssec/signed-name.ts";
@@ -118,3 +118,27 @@ it("leaves nothing that counts if it is interrupted, and signs the changed zone 
   expect(tagsIn(names)).toEqual(new Set(again.value.keys.map(({ tag }) => tag)));
   expect(await faultsIn(path)).toEqual([]);
 });
+
+it.each(["nothing", "1,500 hosts"])(
+  "what the signer has made can be dropped and made again, in a zone with %s more",
+  async (more) => {
+    const at = more === "nothing" ? await createZone("small.example", "") : zone;
+    const signed = await signZone({ store, actor: "tester", now }, at, { algorithm: 15, denial: "nsec3" }, signer);
+    if (!signed.ok) throw new Error(signed.faults[0]?.message);
+    const inShort = async () =>
+      (await store.signedNames(at, undefined, 2_000)).map(({ owner, chainKey, types, generated }) => ({
+        ...{ owner, chainKey, types },
+        sets: generated.map((set) => [set.owner, set.type, set.ttl, set.values.map((value) => value.slice(0, 12))]),
+      }));
+    const before = await inShort();
+    elsewhere.exec(
+      `DELETE FROM signed_names WHERE zone = (SELECT names_at FROM zones WHERE number = ${at.number}) AND owner <> '@'`,
+    );
+    expect(await inShort()).not.toEqual(before);
+    await resignZone({ store, actor: "tester", now }, at);
+    expect(await inShort()).toEqual(before);
+    while (await store.removeLeftovers(now));
+    expect(await inShort()).toEqual(before);
+    expect(await faultsIn(path)).toEqual([]);
+  },
+);
