@@ -43,7 +43,6 @@ export async function bundle(repository: string, folder: string, commit: string)
     }),
     await write("single-file", { file: join(folder, "single-file.js"), format: "esm", codeSplitting: false }),
     await write("dns-worker", { file: join(folder, "dns-worker.cjs"), format: "cjs", codeSplitting: false }),
-    await write("store-writer", { file: join(folder, "store-writer.cjs"), format: "cjs", codeSplitting: false }),
   ];
 }
 

@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import type { Client } from "pg";
 import { tellingEnds } from "../access/session-store.ts";
@@ -6,7 +5,6 @@ import type { ConnectionCount } from "../lib/postgres/open.ts";
 import type { PostgresAddress } from "../lib/postgres/url.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
 import type { Logger } from "../process/log.ts";
-import { startThread } from "../process/shipped-files.ts";
 import { KeyFileSigner, type Signer } from "./signing/signer.ts";
 import type { ConsoleStore } from "./store/console-store.ts";
 import type { RecordStore } from "./store/port.ts";
@@ -16,7 +14,6 @@ import { openConsoleStore } from "./store/sqlite/console.ts";
 import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import { startWalCheckpoints } from "./store/sqlite/wal-checkpoints.ts";
-import type { WriterStart } from "./store/sqlite/writer-thread.ts";
 import { watchWrites } from "./store/write-health.ts";
 
 /** Where a service keeps its records. */
@@ -71,20 +68,10 @@ export async function openStore(place: StorePlace, log: Logger, limits?: RecordL
   }
 }
 
-/**
- * The main thread and the one for DNS have two: with no third, a thread that writes only takes their time
- * (decisions/0019).
- */
-const hasSpareProcessor = (): boolean => availableParallelism() > 2;
-
 function openFile(path: string, log: Logger, limits: RecordLimits | undefined): OpenStore {
   const keyFile = signingKeyFile(dirname(path));
   const signer = new KeyFileSigner(keyFile);
-  const workerData: WriterStart = { path, keyFile, limits };
-  const writerThread = { start: () => startThread("store-writer", { workerData }) };
-  const store = watchWrites(
-    openSqliteStore(path, migrations, signer, hasSpareProcessor() ? writerThread : undefined, limits, log),
-  );
+  const store = watchWrites(openSqliteStore(path, migrations, signer, limits, log));
   try {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };

@@ -175,7 +175,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "powerdns.ts",
   ],
   "src/serving": ["await-secondaries.ts", "catalog.ts", "secondaries.ts", "start.ts"],
-  "src/records": ["model.ts", "new-id.ts", "open-store.ts", "options.ts", "service.ts", "start.ts", "writer.ts"],
+  "src/records": ["model.ts", "new-id.ts", "open-store.ts", "options.ts", "service.ts", "start.ts"],
   "src/records/api": ["rrsets/routes.ts", "rrsets/wire.ts"],
   "src/records/commands": [
     "edit/check-write.ts",

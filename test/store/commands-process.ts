@@ -1,7 +1,6 @@
 import { flushCompileCache } from "node:module";
 import { wholeAccount } from "../../src/core/may.ts";
 import { createLog } from "../../src/process/log.ts";
-import { startThread } from "../../src/process/shipped-files.ts";
 import { signingKeyFile } from "../../src/records/open-store.ts";
 import { createRecordService } from "../../src/records/service.ts";
 import { KeyFileSigner } from "../../src/records/signing/signer.ts";
@@ -15,8 +14,7 @@ import { createWriters } from "./command-writers.ts";
 /**
  * Runs commands of every kind without pause, each writer in a zone of its own. Before each command a writer prints what
  * it is about to make of its zone, and after the answer that it is done. Continues where an earlier process was killed.
- * `node test/store/commands-process.ts FOLDER DATABASE`, where the database is a file, with or without `+thread`, or a
- * URL.
+ * `node test/store/commands-process.ts FOLDER DATABASE`, where the database is a file or a URL.
  */
 const [, , folder = "", place = ""] = process.argv;
 // It is killed, and would leave nothing in the cache.
@@ -31,9 +29,7 @@ async function open(): Promise<RecordStore> {
     store.signChanges();
     return store;
   }
-  const path = place.replace(/\+thread$/, "");
-  const start = () => startThread("store-writer", { workerData: { path, keyFile } });
-  return openSqliteStore(path, migrations, signer, place === path ? undefined : { start, threadFrom: 1 });
+  return openSqliteStore(place, migrations, signer);
 }
 
 const store = await open();

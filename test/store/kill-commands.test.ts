@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
-import { firstOf } from "../rig/long-run.ts";
 import { node } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
 import { realPause } from "../rig/real-pause.ts";
@@ -90,14 +89,13 @@ async function expectSound(database: string, promises: ReadonlyMap<string, Promi
 }
 
 describe(`commands of every kind in flight, ${kills} times: nothing answered is lost, and nothing is half done`, () => {
-  // kill.test.ts kills a service, which also writes without its thread.
-  it.each(firstOf(["+thread", ""]))("kill -9 and power cuts, SQLite%s", async (thread) => {
-    const data = join(folder, `data${thread}`);
+  it("kill -9 and power cuts, SQLite", async () => {
+    const data = join(folder, "data");
     mkdirSync(data);
     for (let round = 0; round < kills; round += 1) {
-      const copy = join(folder, `copy${thread}${round}`);
+      const copy = join(folder, `copy${round}`);
       const paused = () => cpSync(data, copy, { recursive: true });
-      const promises = await runAndKill(`${recordsDatabase(data)}${thread}`, paused);
+      const promises = await runAndKill(recordsDatabase(data), paused);
       await expectSound(recordsDatabase(data), promises);
       await expectSound(recordsDatabase(copy), promises);
       rmSync(copy, { recursive: true });

@@ -116,7 +116,11 @@ function addChangeVerbs(dnssec: Command, io: CommandIo, run: Run): void {
       new Argument("<kind>", "nsec, or nsec3: makes the names of the zone hard to list").choices(["nsec", "nsec3"]),
     )
     .action((name, kind, options) => run(async () => (await load()).dnssecDenial(name, kind, options, io)));
-  storeVerb(dnssec, "resign", "Makes all signatures of a zone again, with the same keys, if `moor store check` says so.")
+  storeVerb(
+    dnssec,
+    "resign",
+    "Makes all signatures of a zone again, with the same keys, if `moor store check` says so.",
+  )
     .argument("<zone>")
     .action((name, options) => run(async () => (await load()).dnssecResign(name, options, io)));
   storeVerb(

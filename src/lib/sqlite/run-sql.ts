@@ -5,7 +5,7 @@ import { inWords, type Sql, sqliteDialect } from "./sql.ts";
  * Runs a statement. Statements are prepared on first use and kept. Their text comes from the code, not from clients, so
  * their number is bounded.
  */
-export function sqliteRows(database: DatabaseSync) {
+function sqliteRows(database: DatabaseSync) {
   const prepared = new Map<string, StatementSync>();
   return <Row>(words: string, values: readonly SQLInputValue[]): readonly Row[] => {
     const statement = prepared.get(words) ?? database.prepare(words);
@@ -14,20 +14,14 @@ export function sqliteRows(database: DatabaseSync) {
   };
 }
 
-/** A statement as plain data. */
-export type SqlJob = { readonly kind: "sql"; readonly words: string; readonly values: readonly SQLInputValue[] };
-
 export function sqliteSql(
   database: DatabaseSync,
-  commit: <T>(write: () => T, job: SqlJob) => Promise<T> = async (write) => write(),
+  commit: <T>(write: () => T) => Promise<T> = async (write) => write(),
 ): Sql {
   const rows = sqliteRows(database);
   return {
     dialect: sqliteDialect,
     read: async (text) => rows(inWords(text, sqliteDialect), text.values as SQLInputValue[]),
-    write: (text) => {
-      const job = { kind: "sql", words: inWords(text, sqliteDialect), values: text.values as SQLInputValue[] } as const;
-      return commit(() => rows(job.words, job.values), job);
-    },
+    write: (text) => commit(() => rows(inWords(text, sqliteDialect), text.values as SQLInputValue[])),
   };
 }

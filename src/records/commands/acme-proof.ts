@@ -69,7 +69,7 @@ export type AcmeChallenge = {
 };
 
 /** The result lists what is wrong. */
-export function acmeChallengeRule({ account, zone, owner, values, now }: AcmeChallenge): WriteRule<readonly string[]> {
+function acmeChallengeRule({ account, zone, owner, values, now }: AcmeChallenge): WriteRule<readonly string[]> {
   const at = { owner, type: "TXT" } as const;
   const stamp = { now, newId: newRecordIds() };
   return {

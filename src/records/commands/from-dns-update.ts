@@ -91,7 +91,7 @@ export const actorOfUpdate = ({ account, update: { key, from } }: UpdateByDns): 
   from,
 });
 
-export function dnsUpdateRule(command: UpdateByDns): ActionRule<DnsUpdated> {
+function dnsUpdateRule(command: UpdateByDns): ActionRule<DnsUpdated> {
   const { account, number, update, ids } = command;
   const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
   const idempotencyKey = { key: update.signature, fingerprint: signatures.fingerprint };

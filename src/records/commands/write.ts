@@ -56,7 +56,7 @@ export type EarlierAnswer = {
   readonly idempotencyKey: IdempotencyKey;
 };
 
-export const earlierAnswerRule = ({ actor, at, now, idempotencyKey }: EarlierAnswer): ActionRule<Done | NotDone> => ({
+const earlierAnswerRule = ({ actor, at, now, idempotencyKey }: EarlierAnswer): ActionRule<Done | NotDone> => ({
   kind: "action",
   request: { ...authorOf(actor, now), at, owners: () => [], idempotencyKey },
   decide: () => noChange(missing("zone")),

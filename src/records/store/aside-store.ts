@@ -4,8 +4,8 @@ import type { Zone } from "../model.ts";
 import type { RecordStore } from "./port.ts";
 
 /**
- * What signing the names of a zone aside needs from a store. Every call is one short read or transaction. `number` is the one under which the names
- * are stored; until a zone uses it, nobody reads them.
+ * What signing the names of a zone aside needs from a store. Every call is one short read or transaction. `number` is
+ * the one under which the names are stored; until a zone uses it, nobody reads them.
  */
 export type AsideStore = Pick<RecordStore, "lastChange" | "setKeysAfter" | "encryptedKeys"> & {
   readonly setsOf: (zone: Zone, owners: readonly string[]) => Promise<readonly RRset[]>;

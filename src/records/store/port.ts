@@ -53,8 +53,7 @@ export type RecordStore = StoreParts & {
   /** In one query, which takes longer the larger the zone is: a large one is read in parts (`pageOfSets`). */
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
   /**
-   * The only way to change zones. `ruleOf` says what the command means; a thread that writes gets only the command, and
-   * finds the rule by its kind. `running` is for a command that may take long.
+   * The only way to change zones. `ruleOf` says what the command means. `running` is for a command that may take long.
    */
   readonly run: <C extends Command, R extends Rule>(
     command: C,
@@ -219,8 +218,6 @@ export type ResultOf<R extends Rule> =
         : R extends CreateActionRule
           ? ActionResult<Zone> | NotCreated | "key-taken"
           : Zone | NotCreated;
-
-export type RuleOf = (command: Command) => Rule;
 
 /**
  * The rule of one write. It sees the zone inside the transaction and returns what the sets of the requested owners

@@ -18,7 +18,7 @@ afterAll(() => rig.stop());
 
 const limits = { zone: 5, account: 8, set: 7, quotas: { ...usualQuotas, zones: 3, tokens: 2 } };
 const stores: readonly (readonly [string, () => Promise<RecordStore>])[] = [
-  ["SQLite", async () => openSqliteStore(":memory:", migrations, undefined, undefined, limits)],
+  ["SQLite", async () => openSqliteStore(":memory:", migrations, undefined, limits)],
   ["PostgreSQL", () => rig.open(undefined, { recordLimits: limits })],
 ];
 

@@ -47,7 +47,7 @@ export function withConfirm(actor: Actor, { url, socket }: Pick<Caller, "url" | 
   return { ...actor, scope: { ...actor.scope, confirm: "provider" }, connection: connectionOf(socket) };
 }
 
-/** Read when it is asked for; in the thread that writes, as it was when the command was sent. */
+/** Read when it is asked for. */
 const connectionOf = (socket: { readonly destroyed?: boolean }) => ({
   get isClosed() {
     return socket.destroyed === true;

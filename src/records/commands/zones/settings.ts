@@ -65,14 +65,7 @@ export type EditSettings = ActionOption & {
   readonly now: Instant;
 };
 
-export function editSettingsRule({
-  actor,
-  at,
-  edit,
-  now,
-  action,
-  idempotencyKey,
-}: EditSettings): ActionRule<Done | NotDone> {
+function editSettingsRule({ actor, at, edit, now, action, idempotencyKey }: EditSettings): ActionRule<Done | NotDone> {
   const permissions = permissionsAt(() => now);
   return {
     kind: "action",

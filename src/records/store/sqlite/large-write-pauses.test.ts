@@ -42,8 +42,7 @@ const main = new WriteConnection(database);
 const nothing = () => undefined;
 const hooks = { afterBegin: nothing, beforeCommit: nothing, afterRollback: nothing, afterCommit: () => [] };
 const queue = new WriteQueue({
-  runHere: (works) => runBatch(database, hooks, works),
-  thread: undefined,
+  run: (works) => runBatch(database, hooks, works),
   onDurable: nothing,
   disk: openWalSync(database, ":memory:"),
   counters: createStoreCounters(),
@@ -99,7 +98,7 @@ it.each([
   const write: PlannedWrite = {
     ...{ changes: [], log: [], isCurrent: () => true, apply: nothing },
     *applying() {
-      for (const account of waiting) arrived.push(queue.commit(nothing, undefined, account));
+      for (const account of waiting) arrived.push(queue.commit(nothing, account));
       yield;
     },
   };

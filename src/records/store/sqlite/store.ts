@@ -1,5 +1,4 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Worker } from "node:worker_threads";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
@@ -31,7 +30,6 @@ import { SqliteFollowedStore } from "./signed/followed-store.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWriteConnection, transactionHooks, WriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
-import { WriterThread } from "./writer-thread.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & {
   /** Rejects if the database cannot be read now, or accepts no more writes. */
@@ -43,25 +41,23 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
    * hundred. There is one listener.
    */
   readonly onWrite: (listener: (count: number) => void) => void;
-  /** Call it before `close` if there is a thread that writes. */
+  /** Finishes large writes and what waits; call it before `close`. */
   readonly drain: () => Promise<void>;
   readonly close: () => void;
 };
 
 /**
  * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer,
- * zones cannot be signed; without `limits`, they may have any number of records. `writerThread` starts the thread that
- * writes when `threadFrom` commands wait (default: 2); without it, this thread does.
+ * zones cannot be signed; without `limits`, they may have any number of records.
  */
 export function openSqliteStore(
   path: string,
   steps: readonly MigrationStep[] = migrations,
   signer?: Signer,
-  writerThread?: WriterThreadOptions,
   limits?: RecordLimits,
   log = noLog,
 ): SqliteStore {
-  const file = new StoreFile({ path, steps, signer, writerThread, limits, log });
+  const file = new StoreFile({ path, steps, signer, limits, log });
   const { main, otherCommits, sql, commit, signedZones, accessChanged } = file;
   const reads = new CachedReads(main, otherCommits);
   const lists = createSqlReads(sql, reads.zoneBy);
@@ -149,13 +145,10 @@ class CachedReads {
   };
 }
 
-type WriterThreadOptions = { readonly start: () => Worker; readonly threadFrom?: number };
-
 type StoreFileOptions = {
   readonly path: string;
   readonly steps: readonly MigrationStep[];
   readonly signer: Signer | undefined;
-  readonly writerThread: WriterThreadOptions | undefined;
   readonly limits: RecordLimits | undefined;
   readonly log: Logger;
 };
@@ -170,7 +163,6 @@ class StoreFile {
   readonly #disk: ReturnType<typeof openWalSync>;
   readonly #feed: ReturnType<typeof createSqliteFeed>;
   readonly #access = createChangeFeed();
-  readonly #thread: WriterThread | undefined;
   readonly #queue: WriteQueue;
   readonly #secondConnection: DatabaseSync | undefined;
   readonly #large: LargeWrites;
@@ -183,9 +175,8 @@ class StoreFile {
   #wrote: (count: number) => void = () => undefined;
   /** Changes since `#wrote` was called. */
   #changes = 0;
-  #checkTimer: NodeJS.Timeout | undefined;
 
-  constructor({ path, steps, signer, writerThread, limits, log }: StoreFileOptions) {
+  constructor({ path, steps, signer, limits, log }: StoreFileOptions) {
     const database = openSqlite(path, steps);
     this.otherCommits = watchOtherCommits(database);
     this.main = new WriteConnection(database, limits?.set, signer);
@@ -196,8 +187,7 @@ class StoreFile {
       lastChange: this.main.read.lastChange,
       isWriting: () => this.counters.waiting > 0,
     });
-    this.#thread = writerThread && new WriterThread(writerThread.start, this.accessChanged);
-    this.#queue = this.#openQueue(writerThread?.threadFrom);
+    this.#queue = this.#openQueue();
     this.sql = sqliteSql(database, this.commit);
     this.#secondConnection = path === ":memory:" ? undefined : openSecondConnection(path);
     this.signedZones = createSqlSignedZones(this.#secondConnection ? sqliteSql(this.#secondConnection) : this.sql);
@@ -206,7 +196,8 @@ class StoreFile {
     this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, sign: this.#signAside });
     this.#recordQuota = limits && new RecordQuota(limits, this.sql);
     this.#planOptions = { signer, recordQuota: this.#recordQuota, inOnePiece: open === undefined };
-    this.otherCommits.onCommit(() => this.#otherCommit());
+    // This is called in the middle of a read, and listeners read too, so they are called later.
+    this.otherCommits.onCommit(() => setImmediate(this.accessChanged));
     if (signer) this.#follow(signer, open, log);
   }
 
@@ -229,13 +220,7 @@ class StoreFile {
       planning: planningOf({ ...this.#planOptions, isTrial }, rule, running),
     };
     const account = accountOf(rule);
-    // Only this thread knows the action of a write that takes long.
-    const isSent = running === undefined && !isTrial && (command.parts ?? 0) <= mostParts;
-    const done = await this.#queue.commit(
-      () => writeSmall(this.main, write, direct, this.#limits),
-      isSent ? { kind: "command", command } : undefined,
-      account,
-    );
+    const done = await this.#queue.commit(() => writeSmall(this.main, write, direct, this.#limits), account);
     return (done ? done.result : await this.#large.commit(account, write)) as ResultOf<R>;
   };
 
@@ -266,7 +251,6 @@ class StoreFile {
 
   close(): void {
     this.#feed.close();
-    clearTimeout(this.#checkTimer);
     this.#large.close();
     if (this.#follower) this.#followed?.signLast(this.#follower.close());
     this.#queue.flush();
@@ -275,21 +259,17 @@ class StoreFile {
     this.main.database.close();
   }
 
-  #openQueue(threadFrom: number | undefined): WriteQueue {
+  #openQueue(): WriteQueue {
     const hooks = transactionHooks(this.main, this.otherCommits);
     return new WriteQueue({
-      thread: this.#thread,
-      threadFrom,
       disk: this.#disk,
       counters: this.counters,
-      runHere: (works) => {
+      run: (works) => {
         const batch = runBatch(this.main.database, hooks, works);
         this.#followed?.note(batch.rows);
         return batch;
       },
       onDurable: (rows) => {
-        // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
-        if (this.#thread?.isStarted) this.otherCommits.checkNow();
         this.#feed.announce(rows);
         this.#count(rows.length);
       },
@@ -330,19 +310,6 @@ class StoreFile {
     this.#wrote(this.#changes);
     this.#changes = 0;
   }
-
-  #otherCommit(): void {
-    // This is called in the middle of a read, and listeners read too, so they are called later.
-    if (!this.#thread?.isStarted) setImmediate(this.accessChanged);
-    // Most of these are commits of our own writer thread; only it can tell those of other processes.
-    else this.#checkTimer ??= setTimeout(() => this.checkForOthers(), checkEvery).unref();
-  }
-
-  checkForOthers(): void {
-    this.#checkTimer = undefined;
-    // An error has other witnesses: every write that fails.
-    this.commit(() => undefined, { kind: "check-commits" }).catch(() => undefined);
-  }
 }
 
 /** Whose zones the rule writes to. */
@@ -351,12 +318,8 @@ function accountOf(rule: Rule): number {
   return "request" in rule ? rule.request.account : (rule.requests[0]?.account ?? 0);
 }
 
-/** A command with more parts is not sent to the thread that writes: it is a large write, and copying it takes long. */
-const mostParts = 1_000;
 /** Whoever counts changes has to act only after many. */
 const manyChanges = 100;
-/** Milliseconds. */
-const checkEvery = 250;
 
 /**
  * For the rows of signed names, which are large: the nameserver reads those of a whole zone once, and in the cache of

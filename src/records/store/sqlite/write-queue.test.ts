@@ -33,8 +33,7 @@ beforeEach(() => {
   queue = new WriteQueue({
     disk,
     counters,
-    thread: undefined,
-    runHere: (works) => runBatch(database, hooks, works),
+    run: (works) => runBatch(database, hooks, works),
     onDurable: (rows) => void events.push(...rows.map(({ position }) => position)),
   });
 });

@@ -2,23 +2,14 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { asStoreBusy, sqliteKind, sqliteKinds } from "../../../lib/sqlite/faults.ts";
-import type { SqlJob } from "../../../lib/sqlite/run-sql.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { LoggedRow } from "../../model.ts";
 import type { StoreCounters } from "../counters.ts";
-import type { Command } from "../port.ts";
 
 /**
- * Runs `work` inside a transaction; resolves when the transaction is on disk. With `job`, which says the same as plain
- * data, the thread that writes may do it instead. `account`: whose zones are written to.
+ * Runs `work` inside a transaction; resolves when the transaction is on disk. `account`: whose zones are written to.
  */
-export type Commit = <T>(work: () => T, job?: Job, account?: number) => Promise<T>;
-
-export type Job =
-  | { readonly kind: "command"; readonly command: Command }
-  | SqlJob
-  /** Only looks for commits of other connections. */
-  | { readonly kind: "check-commits" };
+export type Commit = <T>(work: () => T, account?: number) => Promise<T>;
 
 export type TransactionHooks = {
   readonly afterBegin: () => void;
@@ -75,31 +66,16 @@ function inTransaction(database: DatabaseSync, hooks: TransactionHooks, works: r
   }
 }
 
-/** The thread that writes. */
-export type JobRunner = {
-  readonly isStarted: boolean;
-  readonly run: (jobs: readonly Job[]) => Promise<Batch>;
-  readonly end: () => Promise<void>;
-};
-
-/** After commands have waited together, the thread gets this many more batches, even of one command. */
-const crowdedFor = 16;
-
 type QueuedWork = {
   readonly work: () => unknown;
-  readonly job: Job | undefined;
   readonly account: number | undefined;
   readonly settle: (result: unknown) => void;
   readonly fail: (error: unknown) => void;
 };
 
 export type QueueOptions = {
-  /** Runs a batch on the connection of this thread. */
-  readonly runHere: (works: readonly (() => unknown)[]) => Batch;
-  /** Undefined: everything is written by this thread. */
-  readonly thread: JobRunner | undefined;
-  /** The thread is used when this many commands wait together. */
-  readonly threadFrom?: number | undefined;
+  /** Runs a batch. */
+  readonly run: (works: readonly (() => unknown)[]) => Batch;
   /** Called before the writers get their answers. */
   readonly onDurable: (rows: readonly LoggedRow[]) => void;
   readonly disk: DiskSync;
@@ -114,16 +90,14 @@ export class WriteQueue {
   readonly #options: QueueOptions;
   #waiting: QueuedWork[] = [];
   #isScheduled = false;
-  /** The thread has a batch, or another connection of this process is writing. */
+  /** The disk has a batch, or another connection of this process is writing. */
   #isBusy = false;
   /** Each begins the transaction of another connection. */
   readonly #otherTransactions: (() => void)[] = [];
   #isOtherNext = false;
-  /** Settles the batch of this thread that is visible, but not on disk yet. */
+  /** Settles the batch that is visible, but not on disk yet. */
   #unsynced: (() => void) | undefined;
   #broken: Error | undefined;
-  /** For how many more batches the thread is used. */
-  #crowded = 0;
   /** Called when nothing is left to do. */
   #drained: (() => void) | undefined;
 
@@ -131,9 +105,9 @@ export class WriteQueue {
     this.#options = options;
   }
 
-  readonly commit: Commit = <T>(work: () => T, job?: Job, account?: number) =>
+  readonly commit: Commit = <T>(work: () => T, account?: number) =>
     new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, job, account, settle: resolve as (result: unknown) => void, fail: reject });
+      this.#waiting.push({ work, account, settle: resolve as (result: unknown) => void, fail: reject });
       this.#options.counters.waiting += 1;
       this.#schedule();
     });
@@ -180,20 +154,19 @@ export class WriteQueue {
     return this.#broken;
   }
 
-  /** Waits for the batch that the thread has, and for those that are waiting. */
+  /** Waits for the batch that is being written, and for those that are waiting. */
   async drain(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#drained = resolve;
       this.#schedule();
     });
-    await this.#options.thread?.end();
   }
 
   /** Finishes pending writes, before the database is closed. */
   flush(): void {
-    const { runHere, disk } = this.#options;
+    const { run, disk } = this.#options;
     const writes = this.#taken();
-    const batch = writes.length > 0 ? runHere(writes.map(({ work }) => work)) : undefined;
+    const batch = writes.length > 0 ? run(writes.map(({ work }) => work)) : undefined;
     if (this.#unsynced === undefined && batch === undefined) return;
     disk.syncNow();
     this.#unsynced?.();
@@ -221,12 +194,7 @@ export class WriteQueue {
     }
     this.#isOtherNext = true;
     const writes = this.#taken();
-    const there = this.#forThread(writes);
-    const here = there.length === writes.length ? [] : writes.filter((write) => !there.includes(write));
-    // What the thread cannot do is done first; the rest waits for the next turn.
-    if (here.length > 0) this.#waiting = [...there, ...this.#waiting];
-    if (here.length > 0) this.#runHere(here);
-    else if (there.length > 0) this.#runThere(there);
+    if (writes.length > 0) this.#run(writes);
     if (!this.#isBusy) this.#schedule();
   }
 
@@ -238,24 +206,10 @@ export class WriteQueue {
     return [];
   }
 
-  /**
-   * A command that waits alone takes less time here. So does a process that only reads, or has one caller, without the
-   * thread.
-   */
-  #forThread(writes: readonly QueuedWork[]): readonly QueuedWork[] {
-    const { thread, threadFrom = 2 } = this.#options;
-    const commands = writes.reduce((sum, { job }) => (job?.kind === "command" ? sum + 1 : sum), 0);
-    this.#crowded = commands >= threadFrom ? crowdedFor : Math.max(0, this.#crowded - 1);
-    // Once the thread runs, only it can tell commits of other processes from its own.
-    const isCheck = writes.some(({ job }) => job?.kind === "check-commits") && thread?.isStarted === true;
-    if (thread === undefined || (this.#crowded === 0 && !isCheck)) return [];
-    return writes.every(({ job }) => job !== undefined) ? writes : writes.filter(({ job }) => job !== undefined);
-  }
-
-  #runHere(writes: readonly QueuedWork[]): void {
+  #run(writes: readonly QueuedWork[]): void {
     const begun = performance.now();
-    const { runHere, disk } = this.#options;
-    const batch = runHere(writes.map(({ work }) => work));
+    const { run, disk } = this.#options;
+    const batch = run(writes.map(({ work }) => work));
     if (batch.commits === 0) {
       this.#settle(batch, writes, begun);
       return;
@@ -275,23 +229,6 @@ export class WriteQueue {
     this.#isBusy = false;
     settle();
     this.#schedule();
-  }
-
-  #runThere(writes: readonly QueuedWork[]): void {
-    const begun = performance.now();
-    this.#isBusy = true;
-    this.#options.thread?.run(writes.flatMap(({ job }) => job ?? [])).then(
-      (batch) => {
-        this.#isBusy = false;
-        // The thread works on the next batch while this one is answered.
-        const isNext =
-          this.#waiting.length > 0 && this.#waiting.every(({ job }) => job) && this.#otherTransactions.length === 0;
-        if (isNext) this.#next();
-        this.#settle(batch, writes, begun);
-        if (!isNext) this.#schedule();
-      },
-      (error: unknown) => this.#ended(() => this.#fail(error, writes)),
-    );
   }
 
   #settle({ outcomes, rows, commits }: Batch, writes: readonly QueuedWork[], begun: number): void {

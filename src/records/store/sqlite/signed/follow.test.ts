@@ -81,7 +81,7 @@ function open(): SqliteStore {
   };
   const followed: Partial<Signer> = { signNow, offThread };
   const patched = new Proxy(signer, { get: (_, key) => followed[key as keyof Signer] ?? signer[key as keyof Signer] });
-  return openSqliteStore(join(folder, "records.sqlite"), migrations, patched, undefined, undefined, log);
+  return openSqliteStore(join(folder, "records.sqlite"), migrations, patched, undefined, log);
 }
 
 const setsIn = (text: string) =>
