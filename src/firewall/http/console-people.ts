@@ -20,102 +20,97 @@ export type PeopleOutcome = "done" | { readonly made: MadeKey } | Wrong | "missi
 type Wrong = { readonly wrong: string; readonly field?: UserField };
 
 /** Users and keys as the pages manage them. Every change is in the audit log. */
-export class PeopleAdmin {
-  readonly #access: AccessStore;
-  readonly #now: () => Date;
+export type PeopleTools = { readonly access: AccessStore; readonly now: () => Date };
 
-  constructor(access: AccessStore, now: () => Date) {
-    this.#access = access;
-    this.#now = now;
-  }
+export function listPeople({ access }: PeopleTools): ConsolePeople {
+  const { users } = access;
+  const keys = keysInForce(access);
+  return {
+    users: users.list().map((user) => ({
+      ...user,
+      expires: user.expires?.toISOString() ?? null,
+      created: user.created.toISOString(),
+      keys: keys.filter(({ name }) => name === user.name).map(toConsoleKey),
+    })),
+    privileges: privileges.map((id) => ({ id, name: displayNames[id] })),
+    presets,
+  };
+}
 
-  list(): ConsolePeople {
-    const { users } = this.#access;
-    const keys = this.#keysInForce();
-    return {
-      users: users.list().map((user) => ({
-        ...user,
-        expires: user.expires?.toISOString() ?? null,
-        created: user.created.toISOString(),
-        keys: keys.filter(({ name }) => name === user.name).map(toConsoleKey),
-      })),
-      privileges: privileges.map((id) => ({ id, name: displayNames[id] })),
-      presets,
-    };
-  }
+export function addUser(tools: PeopleTools, input: NewUserInput, by: AuditActor): PeopleOutcome {
+  const badName = nameFault(input.name);
+  const wrong = badName === undefined ? userFault(input) : wrongIn("name", badName);
+  if (wrong !== undefined) return wrong;
+  if (!tools.access.users.add({ name: input.name, now: tools.now(), ...toChange(input) }))
+    return wrongIn("name", `A user ${input.name} already exists.`);
+  note(tools, by, "user added", described(input));
+  return input.withKey === true ? addKey(tools, input.name, by) : "done";
+}
 
-  addUser(input: NewUserInput, by: AuditActor): PeopleOutcome {
-    const badName = nameFault(input.name);
-    const wrong = badName === undefined ? userFault(input) : wrongIn("name", badName);
-    if (wrong !== undefined) return wrong;
-    if (!this.#access.users.add({ name: input.name, now: this.#now(), ...toChange(input) }))
-      return wrongIn("name", `A user ${input.name} already exists.`);
-    this.#note(by, "user added", described(input));
-    return input.withKey === true ? this.addKey(input.name, by) : "done";
-  }
+/** Fields that are left out stay unchanged. */
+export async function changeUser(
+  tools: PeopleTools,
+  name: string,
+  change: Partial<UserInput>,
+  by: AuditActor,
+): Promise<PeopleOutcome> {
+  const { users, sessions } = tools.access;
+  const user = users.find(name);
+  if (user === undefined) return "missing";
+  const input = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
+  const wrong = userFault(input) ?? (name === by.name ? shutOut(input, by, tools.now()) : undefined);
+  if (wrong !== undefined) return wrong;
+  users.change(name, toChange(input));
+  if (input.disabled) await sessions.removeAll(name);
+  return note(tools, by, "user changed", described({ ...input, name }));
+}
 
-  /** Fields that are left out stay unchanged. */
-  async changeUser(name: string, change: Partial<UserInput>, by: AuditActor): Promise<PeopleOutcome> {
-    const { users, sessions } = this.#access;
-    const user = users.find(name);
-    if (user === undefined) return "missing";
-    const input = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
-    const wrong = userFault(input) ?? (name === by.name ? shutOut(input, by, this.#now()) : undefined);
-    if (wrong !== undefined) return wrong;
-    users.change(name, toChange(input));
-    if (input.disabled) await sessions.removeAll(name);
-    return this.#note(by, "user changed", described({ ...input, name }));
-  }
+export async function removeUser(tools: PeopleTools, name: string, by: AuditActor): Promise<PeopleOutcome> {
+  const { users, sessions, passkeys } = tools.access;
+  if (name === by.name) return { wrong: "You cannot remove yourself." };
+  if (!users.remove(name)) return "missing";
+  await sessions.removeAll(name);
+  // Somebody else may get the same name.
+  await passkeys.removeAll(name);
+  return note(tools, by, "user removed", name);
+}
 
-  async removeUser(name: string, by: AuditActor): Promise<PeopleOutcome> {
-    const { users, sessions, passkeys } = this.#access;
-    if (name === by.name) return { wrong: "You cannot remove yourself." };
-    if (!users.remove(name)) return "missing";
-    await sessions.removeAll(name);
-    // Somebody else may get the same name.
-    await passkeys.removeAll(name);
-    return this.#note(by, "user removed", name);
-  }
+export function addKey(tools: PeopleTools, user: string, by: AuditActor): PeopleOutcome {
+  const added = tools.access.keys.addFor(user, undefined, tools.now());
+  if (added === undefined) return "missing";
+  const { key, secret } = added;
+  note(tools, by, "key added", `${shortKey(key)} of ${user}`);
+  const [file, fileName] = [`key=${key}\nsecret=${secret}\n`, `${hostname()}_${user}_apikey.txt`];
+  return { made: { key, secret, file, fileName } };
+}
 
-  addKey(user: string, by: AuditActor): PeopleOutcome {
-    const added = this.#access.keys.addFor(user, undefined, this.#now());
-    if (added === undefined) return "missing";
-    const { key, secret } = added;
-    this.#note(by, "key added", `${shortKey(key)} of ${user}`);
-    const [file, fileName] = [`key=${key}\nsecret=${secret}\n`, `${hostname()}_${user}_apikey.txt`];
-    return { made: { key, secret, file, fileName } };
-  }
+export function revokeKey(tools: PeopleTools, id: string, by: AuditActor): PeopleOutcome {
+  const { keys } = tools.access;
+  const storedKey = keysInForce(tools.access).find(({ key }) => hashSecret(key) === id);
+  if (storedKey === undefined) return "missing";
+  keys.revoke(storedKey.key, tools.now());
+  return note(tools, by, "key deleted", `${shortKey(storedKey.key)} of ${storedKey.name}`);
+}
 
-  revokeKey(id: string, by: AuditActor): PeopleOutcome {
-    const { keys } = this.#access;
-    const storedKey = this.#keysInForce().find(({ key }) => hashSecret(key) === id);
-    if (storedKey === undefined) return "missing";
-    keys.revoke(storedKey.key, this.#now());
-    return this.#note(by, "key deleted", `${shortKey(storedKey.key)} of ${storedKey.name}`);
-  }
+/** The latest first. Sign-ins have their own limit, so that many of them never displace changes. */
+export function auditLines({ access }: PeopleTools): readonly AuditLine[] {
+  const { audit, signIns } = access;
+  const changes = audit.latest(500).map((entry) => ({ ...entry, kind: "change" as const, times: 1 }));
+  const attempts = signIns.latest(500).map(({ failed, ...entry }) => ({
+    ...entry,
+    subject: "",
+    kind: failed ? ("failed-sign-in" as const) : ("sign-in" as const),
+  }));
+  return [...changes, ...attempts]
+    .toSorted((a, b) => b.at.getTime() - a.at.getTime())
+    .map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+}
 
-  /** The latest first. Sign-ins have their own limit, so that many of them never displace changes. */
-  audit(): readonly AuditLine[] {
-    const { audit, signIns } = this.#access;
-    const changes = audit.latest(500).map((entry) => ({ ...entry, kind: "change" as const, times: 1 }));
-    const attempts = signIns.latest(500).map(({ failed, ...entry }) => ({
-      ...entry,
-      subject: "",
-      kind: failed ? ("failed-sign-in" as const) : ("sign-in" as const),
-    }));
-    return [...changes, ...attempts]
-      .toSorted((a, b) => b.at.getTime() - a.at.getTime())
-      .map((entry) => ({ ...entry, at: entry.at.toISOString() }));
-  }
+const keysInForce = ({ keys }: AccessStore) => keys.list().filter(({ revoked }) => revoked === undefined);
 
-  #keysInForce() {
-    return this.#access.keys.list().filter(({ revoked }) => revoked === undefined);
-  }
-
-  #note(by: AuditActor, action: string, subject: string): "done" {
-    this.#access.audit.note(by, action, subject, this.#now());
-    return "done";
-  }
+function note({ access, now }: PeopleTools, by: AuditActor, action: string, subject: string): "done" {
+  access.audit.note(by, action, subject, now());
+  return "done";
 }
 
 const toConsoleKey = ({ key, created, lastUsed }: ApiKey) => ({

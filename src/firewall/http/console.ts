@@ -18,7 +18,17 @@ import { unknownName } from "../access/sign-ins.ts";
 import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";
 import { administrator, makeSignInSecret } from "./console-link.ts";
-import { PeopleAdmin, type PeopleOutcome } from "./console-people.ts";
+import {
+  addKey,
+  addUser,
+  auditLines,
+  changeUser,
+  listPeople,
+  type PeopleOutcome,
+  type PeopleTools,
+  removeUser,
+  revokeKey,
+} from "./console-people.ts";
 import { fullText, holdersOf, type InterfaceEventStreams } from "./events.ts";
 
 export type FirewallConsoleOptions = {
@@ -43,7 +53,7 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
   const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `console: ${what}`);
   const provider = options.oidc && new IdentityProvider(options.oidc, note);
   const sessions = createSessions(access.sessions, () => now().getTime(), provider?.confirm);
-  const api = new ConsoleApi(options, sessions, provider);
+  const answerTo = createAnswering(options, sessions, provider);
   const pages = createStaticPages({ page: "firewall", isPage: (path) => pagePaths.test(path), folder: options.pages });
 
   return {
@@ -52,7 +62,7 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
       const path = (request.url ?? "").split("?", 1)[0] ?? "";
       try {
         const answer = path.startsWith("/console/")
-          ? await api.answer(request, response)
+          ? await answerTo(request, response)
           : request.method === "GET" &&
             (await pages(path, String(request.headers["accept-encoding"] ?? ""), acceptOf(path, request)));
         // Without built pages, the root path is answered by the API.
@@ -82,122 +92,110 @@ const pagePaths = /^\/(?:sign-in|users|audit|account)?$/;
 type AccountAnswer = PageAnswer | "taken";
 type SignedIn = { readonly user: User; readonly session: number; readonly role: SessionRole | undefined };
 
+type ConsoleTools = { readonly options: FirewallConsoleOptions; readonly entrance: Entrance };
+
 /** Answers the requests of the pages. */
-class ConsoleApi {
-  readonly #options: FirewallConsoleOptions;
-  readonly #people: PeopleAdmin;
-  readonly #entrance: Entrance;
-  readonly #signIn: ReturnType<typeof createSignIn>;
-  readonly #fewLines: ReturnType<typeof createLineLimit>;
+function createAnswering(
+  options: FirewallConsoleOptions,
+  sessions: ReturnType<typeof createSessions>,
+  provider: IdentityProvider | undefined,
+) {
+  const { access, log, now, services, shared, caFile } = options;
+  const people = signInPeople(options);
+  const owner = async (from: string) => {
+    const user = userInForce(options, administrator);
+    return user && rightsOf(user, undefined, { from }).includes("all") ? user.name : undefined;
+  };
+  const entrance = new Entrance({ service: "firewall", sessions, people, passkeys: access.passkeys, owner }, shared);
+  const tools: ConsoleTools = { options, entrance };
+  const time = () => now().getTime();
+  const fewLines = createLineLimit(time, (count) => log.warn({ count }, "console: more requests were refused"));
+  const note = (what: string, fields: Readonly<Record<string, unknown>>) => {
+    const write = () => log.info(fields, `console: ${what}`);
+    if (what.includes("refused")) fewLines(write);
+    else write();
+    tryTo(() => noteSignIn(access, what, fields, now()));
+  };
+  const signIn = createSignIn({ entrance, people, provider, services, now: time, note });
 
-  constructor(
-    options: FirewallConsoleOptions,
-    sessions: ReturnType<typeof createSessions>,
-    provider: IdentityProvider | undefined,
-  ) {
-    const { access, log, names, now, services, shared } = options;
-    this.#options = options;
-    this.#people = new PeopleAdmin(access, now);
-    const people = this.#signInPeople();
-    const owner = (from: string) => this.#owner(from);
-    this.#entrance = new Entrance({ service: "firewall", sessions, people, passkeys: access.passkeys, owner }, shared);
-    const time = () => now().getTime();
-    this.#fewLines = createLineLimit(time, (count) => log.warn({ count }, "console: more requests were refused"));
-    const note = (what: string, fields: Readonly<Record<string, unknown>>) => this.#note(what, fields);
-    this.#signIn = createSignIn({ entrance: this.#entrance, people, provider, services, names, now: time, note });
-  }
-
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<AccountAnswer | undefined> {
-    const { caFile } = this.#options;
+  return async (request: IncomingMessage, response: ServerResponse): Promise<AccountAnswer | undefined> => {
     const plain = await readPlainRequest(request);
     if (plain === undefined) return problem(413, "The request is too large.");
     const route = `${plain.method} ${plain.path}`;
     if (route === "GET /console/ca.pem" && caFile !== undefined)
       return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readFile(caFile) };
-    const answered = await this.#signIn(plain);
+    const answered = await signIn(plain);
     if (answered !== undefined) return answered;
-    const signedIn = await this.#signedIn(plain);
+    const signedIn = await signedInBy(tools, plain);
     if (signedIn === "forged") return forged;
     if (signedIn === undefined) return problem(401, "Sign in first.");
     if (route === "GET /console/events" || route === "GET /console/traffic") {
       if (!isAllowed(signedIn, "interface-status", plain))
         return problem(403, "You are not allowed to see the interfaces.");
-      if (route === "GET /console/traffic") return json(200, await this.#options.readTraffic());
-      return this.#openStream(request, response, plain, signedIn);
+      if (route === "GET /console/traffic") return json(200, await options.readTraffic());
+      return await openStream(tools, request, response, plain, signedIn);
     }
     if (!isAllowed(signedIn, "all", plain)) return problem(403, "Only an administrator can manage users.");
-    return await manage(this.#people, plain, { name: signedIn.user.name, source: plain.from });
-  }
-
-  async #openStream(
-    request: IncomingMessage,
-    response: ServerResponse,
-    plain: PlainRequest,
-    { user, session }: SignedIn,
-  ): Promise<AccountAnswer> {
-    const mayStay = async () => {
-      const still = await this.#signedIn(plain);
-      return typeof still === "object" && isAllowed(still, "interface-status", plain);
-    };
-    const holders = holdersOf("session", session, user.name);
-    const opened = await this.#options.streams.open(request, response, { mayStay, holders });
-    return opened === "taken" ? opened : problem(opened.holder ? 429 : 503, `${fullText(opened)}.`);
-  }
-
-  async #signedIn(request: PlainRequest): Promise<SignedIn | "forged" | undefined> {
-    const outcome = await sessionOf(this.#entrance, request);
-    if (outcome.kind !== "session") return outcome.kind === "forged" ? "forged" : undefined;
-    const user = this.#userInForce(outcome.session.who);
-    const { id: session, role } = outcome.session;
-    return user && { user, session, role };
-  }
-
-  #userInForce(name: string): User | undefined {
-    const user = this.#options.access.users.find(name);
-    return user && isInForce(user, this.#options.now()) ? user : undefined;
-  }
-
-  async #owner(from: string): Promise<string | undefined> {
-    const user = this.#userInForce(administrator);
-    return user && rightsOf(user, undefined, { from }).includes("all") ? user.name : undefined;
-  }
-
-  #signInPeople(): People {
-    const { access, now } = this.#options;
-    return {
-      check: async (name, password) => {
-        const userOrRefusal = await access.users.checkPassword(name, password, now());
-        return typeof userOrRefusal === "string" ? { shutOut: userOrRefusal } : userOrRefusal?.name;
-      },
-      hasName: async (name) => access.users.find(name) !== undefined,
-      describe: async (who, from, role) => {
-        const user = this.#userInForce(who);
-        const rights = user && rightsOf(user, limitOf(role), { from });
-        return user && rights && { name: user.name, hasPassword: user.hasPassword, privileges: rights };
-      },
-      setPassword: async (who, password) => {
-        await access.users.setPassword(who, password);
-        access.audit.note({ name: who, source: "console" }, "password set", who, now());
-      },
-      forOidc: async (name = administrator, role) => {
-        const privileges: readonly Privilege[] = limitOf(role) ?? ["all"];
-        if (access.users.add({ name, privileges, now: now() })) {
-          const by = { name: "identity provider", source: "console" };
-          access.audit.note(by, "user added", `${name}, privileges: ${privileges.join(", ")}`, now());
-        }
-        return name;
-      },
-    };
-  }
-
-  #note(what: string, fields: Readonly<Record<string, unknown>>): void {
-    const { access, log, now } = this.#options;
-    const write = () => log.info(fields, `console: ${what}`);
-    if (what.includes("refused")) this.#fewLines(write);
-    else write();
-    tryTo(() => noteSignIn(access, what, fields, now()));
-  }
+    return await manage({ access, now }, plain, { name: signedIn.user.name, source: plain.from });
+  };
 }
+
+async function openStream(
+  tools: ConsoleTools,
+  request: IncomingMessage,
+  response: ServerResponse,
+  plain: PlainRequest,
+  { user, session }: SignedIn,
+): Promise<AccountAnswer> {
+  const mayStay = async () => {
+    const still = await signedInBy(tools, plain);
+    return typeof still === "object" && isAllowed(still, "interface-status", plain);
+  };
+  const holders = holdersOf("session", session, user.name);
+  const opened = await tools.options.streams.open(request, response, { mayStay, holders });
+  return opened === "taken" ? opened : problem(opened.holder ? 429 : 503, `${fullText(opened)}.`);
+}
+
+async function signedInBy(
+  { options, entrance }: ConsoleTools,
+  request: PlainRequest,
+): Promise<SignedIn | "forged" | undefined> {
+  const outcome = await sessionOf(entrance, request);
+  if (outcome.kind !== "session") return outcome.kind === "forged" ? "forged" : undefined;
+  const user = userInForce(options, outcome.session.who);
+  const { id: session, role } = outcome.session;
+  return user && { user, session, role };
+}
+
+function userInForce({ access, now }: PeopleTools, name: string): User | undefined {
+  const user = access.users.find(name);
+  return user && isInForce(user, now()) ? user : undefined;
+}
+
+const signInPeople = ({ access, now }: PeopleTools): People => ({
+  check: async (name, password) => {
+    const userOrRefusal = await access.users.checkPassword(name, password, now());
+    return typeof userOrRefusal === "string" ? { shutOut: userOrRefusal } : userOrRefusal?.name;
+  },
+  hasName: async (name) => access.users.find(name) !== undefined,
+  describe: async (who, from, role) => {
+    const user = userInForce({ access, now }, who);
+    const rights = user && rightsOf(user, limitOf(role), { from });
+    return user && rights && { name: user.name, hasPassword: user.hasPassword, privileges: rights };
+  },
+  setPassword: async (who, password) => {
+    await access.users.setPassword(who, password);
+    access.audit.note({ name: who, source: "console" }, "password set", who, now());
+  },
+  forOidc: async (name = administrator, role) => {
+    const privileges: readonly Privilege[] = limitOf(role) ?? ["all"];
+    if (access.users.add({ name, privileges, now: now() })) {
+      const by = { name: "identity provider", source: "console" };
+      access.audit.note(by, "user added", `${name}, privileges: ${privileges.join(", ")}`, now());
+    }
+    return name;
+  },
+});
 
 /** A session may be limited to looking. */
 const limitOf = (role: SessionRole | undefined): readonly Privilege[] | undefined =>
@@ -224,7 +222,7 @@ function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<s
   });
 }
 
-async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
+async function manage(tools: PeopleTools, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
   const [, , kind, encodedName = "", part] = path.split("/");
   const name = decoded(encodedName);
   // Every field is checked where it is used.
@@ -234,19 +232,19 @@ async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest,
     return problem(400, "The request is not a JSON object.");
   switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {
     case "GET people":
-      return json(200, people.list());
+      return json(200, listPeople(tools));
     case "GET audit":
-      return json(200, { audit: people.audit() });
+      return json(200, { audit: auditLines(tools) });
     case "POST users":
-      return toAnswer(people.addUser(input as NewUserInput, by));
+      return toAnswer(addUser(tools, input as NewUserInput, by));
     case "PUT users/:name":
-      return toAnswer(await people.changeUser(name, input as Partial<UserInput>, by));
+      return toAnswer(await changeUser(tools, name, input as Partial<UserInput>, by));
     case "DELETE users/:name":
-      return toAnswer(await people.removeUser(name, by));
+      return toAnswer(await removeUser(tools, name, by));
     case "POST users/:name/keys":
-      return toAnswer(people.addKey(name, by));
+      return toAnswer(addKey(tools, name, by));
     case "DELETE keys/:name":
-      return toAnswer(people.revokeKey(name, by));
+      return toAnswer(revokeKey(tools, name, by));
     default:
       return problem(404, "Not found.");
   }
