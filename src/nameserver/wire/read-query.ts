@@ -1,6 +1,6 @@
 import { headerLength, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
 import { bareOptLength } from "../../lib/dns/edns.ts";
-import { decodeMessage } from "../../lib/dns/message.ts";
+import { decodeMessage, type Malformed } from "../../lib/dns/message.ts";
 import { readQueryOptions } from "./edns-options.ts";
 
 export type Transport = "udp" | "tcp";
@@ -106,12 +106,16 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
   }
   if (u16(bytes, 8) > 1 || u16(bytes, 10) > mostAdditionals) return "malformed";
   const decoded = decodeMessage(bytes);
-  if (!decoded.ok) return "malformed";
+  if (!decoded.ok) return brokenOpt.has(decoded.because) ? { ...plainEdns, isMalformed: true } : "malformed";
   const { authorities, edns } = decoded.message;
   // Only IXFR uses the authority section (RFC 1995 section 3).
   const isMalformed = authorities.length > 0 && u16(bytes, end - 4) !== types.ixfr;
   return edns ? { ...edns, isMalformed } : isMalformed ? "malformed" : undefined;
 }
+
+/** The requester has EDNS all the same, and is told so. */
+const brokenOpt: ReadonlySet<Malformed> = new Set(["two-opts", "bad-opt"]);
+const plainEdns = { udpSize: 512, version: 0, dnssecOk: false };
 
 /** An OPT, a signature, and room for future records. */
 const mostAdditionals = 8;
