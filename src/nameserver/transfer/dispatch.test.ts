@@ -185,6 +185,12 @@ describe("what is replied", () => {
     expect(await replyTo(signed({ opcode: 5 }))).toMatchObject({ rcode });
   });
 
+  it("to a query with two OPT records: FORMERR, with EDNS", async () => {
+    const opt = { name: "", type: 41, class: 1232, ttl: 0, data: new Uint8Array() };
+    const reply = await replyTo(bytesOf({ additionals: [opt, opt] }));
+    expect(reply).toMatchObject({ rcode: 1, questions: [{ name: "example.org" }], edns: { udpSize: 1232 } });
+  });
+
   it("is nothing to a response", () => {
     expect(respond(bytesOf({ response: true, opcode: 5 }), "udp", "")).toBeUndefined();
   });

@@ -190,7 +190,7 @@ async function readRequest(
   bytes: Buffer,
   transport: Transport,
   from: string,
-  { ports, now, onTrouble }: DispatcherOptions,
+  { ports, now, onTrouble, respond }: DispatcherOptions,
 ): Promise<Request | { readonly reply: Buffer }> {
   try {
     // Without an additional record there is no signature.
@@ -207,7 +207,12 @@ async function readRequest(
     if (checked.kind === "malformed") return { reply: refuseUnread(bytes, rcodes.formErr) };
     const plain = checked.kind === "no-tsig" ? bytes : checked.message;
     const decoded = decodeMessage(plain);
-    if (!decoded.ok) return { reply: refuseUnread(bytes, rcodes.formErr) };
+    if (!decoded.ok) {
+      const isQuery = checked.kind === "no-tsig" && opcodeOf(bytes) === opcodes.query;
+      // It says so with EDNS, if the query has EDNS.
+      const refusal = isQuery ? await respond(bytes, transport) : undefined;
+      return { reply: refusal ?? refuseUnread(bytes, rcodes.formErr) };
+    }
     const { message } = decoded;
     if (checked.kind === "failed") return { reply: checked.addTsig(codeReply(message, rcodes.notAuth)) };
     const key = checked.kind === "with-tsig" ? checked.key : undefined;
