@@ -17,8 +17,11 @@ import {
 } from "./round/write-together.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 
-/** `signal`: no write starts any more. `writes`: those under way are aborted. */
-export type StopSignals = { readonly signal: AbortSignal; readonly writes: AbortSignal };
+/**
+ * `signal`: no write starts any more. `writes`: those under way are aborted. `reads`: sources are read again; without
+ * it, all of them were just read.
+ */
+export type StopSignals = { readonly signal: AbortSignal; readonly writes: AbortSignal; readonly reads?: true };
 
 type SourceLoop = { readonly reader: SourceReader; readonly sleep: InterruptibleSleep };
 
@@ -141,7 +144,10 @@ export class UpdaterSteps {
     this.#states.set(record, after);
     if (after !== before) this.#changed.add(record);
     if (event.kind === "ended") this.#finished.push(event.result);
-    if (action === "enqueue") this.#enqueue(record, stop);
+    if (action === "enqueue") {
+      if (stop.reads) this.#readMate(record);
+      this.#enqueue(record, stop);
+    }
     const mate = before.kind === "unread" && after.kind !== "unread" ? this.#mateOf(record) : undefined;
     if (mate) this.#enqueue(mate, stop);
     if (action === "plan-again") this.#wakeSources(record);
@@ -154,6 +160,15 @@ export class UpdaterSteps {
     if (state?.kind !== "queued" || (mate && this.#states.get(mate)?.kind === "unread")) return;
     const key = queueKeyOf(state, this.#services.targetOf(record).replaceAll !== undefined);
     this.#queues.add(record, () => this.#sendQueued(record, stop), key);
+  }
+
+  /** After a reconnect, the other address is new too. Another source that has it is read before the request. */
+  #readMate(record: ManagedRecord): void {
+    const mate = this.#mateOf(record);
+    const state = mate && this.#states.get(mate);
+    if (!state || state.kind === "queued" || state.kind === "writing" || isFrom(record, mate.source)) return;
+    this.#states.set(mate, { ...state, kind: "unread" });
+    this.#wakeSources(mate);
   }
 
   /** The other family of the name, if its service takes both addresses in one call. */

@@ -74,7 +74,7 @@ export async function openUpdater(config: UpdaterConfig, tools: Omit<StepTools, 
       return steps.collect();
     },
     watch: (options, signal, writes = signal) =>
-      new Watch(steps, { interval: config.interval, ...tools, ...options }, { signal, writes }).run(),
+      new Watch(steps, { interval: config.interval, ...tools, ...options }, { signal, writes, reads: true }).run(),
     retryNow: () => steps.check(),
     putBack: (displayName) => steps.putBack(displayName),
     devices: () => devicesIn(readers),
