@@ -237,8 +237,8 @@ const isEnd = (error: unknown): boolean =>
   error instanceof OtherUser ||
   (isObject(error) && (ends.has(String(error.error)) || (error.name === challenged && error.status === 401)));
 
-/** Anything else may pass. */
-const ends: ReadonlySet<string> = new Set(["invalid_grant", "access_denied", "invalid_client"]);
+/** Anything else may pass. Keycloak says `unauthorized_client` if the secret of the client is wrong. */
+const ends: ReadonlySet<string> = new Set(["invalid_grant", "access_denied", "invalid_client", "unauthorized_client"]);
 
 const challenged = "WWWAuthenticateChallengeError";
 

@@ -311,7 +311,8 @@ describe("a session that began at an identity provider", () => {
     }
   });
 
-  it.each(["invalid_grant", "access_denied", "invalid_client"])("ends if the answer is %s", async (refuses) => {
+  const refusals = ["invalid_grant", "access_denied", "invalid_client", "unauthorized_client"];
+  it.each(refusals)("ends if the answer is %s", async (refuses) => {
     const { there, signIn, session, clock } = await rig();
     const { cookie } = await signIn();
     there.state.refuses = refuses;

@@ -31,7 +31,7 @@ export async function startIdentityProvider(redirect: string, { renews = true, u
     asked.push(`${request.method} ${path}`);
     if (state.hangs) return;
     if (path === "/token" && state.refuses !== undefined) {
-      const [status, error] = [state.refuses === "invalid_client" ? 401 : 400, state.refuses];
+      const [status, error] = [state.refuses.endsWith("_client") ? 401 : 400, state.refuses];
       return void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error }));
     }
     if (path === "/token" && state.forges) forgeIdToken(response);
