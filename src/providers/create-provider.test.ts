@@ -14,7 +14,11 @@ const changeOf = (owner: string): ProviderChange => ({
 const names = Array.from({ length: 100 }, (_, at) => `h${at}`);
 
 /** A provider that refuses some names, and counts the requests of a token. */
-function openWith(bad: readonly string[], rules: Partial<ProviderCalls["rules"]>) {
+function openWith(
+  bad: readonly string[],
+  rules: Partial<ProviderCalls["rules"]>,
+  kind: "refused" | "later" = "refused",
+) {
   const sent: string[][] = [];
   const budget = new Budget(() => 0);
   budget.allow(rules.budget);
@@ -28,7 +32,7 @@ function openWith(bad: readonly string[], rules: Partial<ProviderCalls["rules"]>
       sent.push(changes.map(({ set }) => set.name));
       budget.noteAnswer({});
       if (changes.some(({ set }) => bad.includes(set.name)))
-        return { kind: "refused", because: { kind: "refused", because: "no", todo: "" } };
+        return { kind: "refused", because: { kind, because: "no", todo: "" } };
       return { kind: "accepted", value: changes.map(() => ({ values: ["192.0.2.1"], ttl: 300 })) };
     },
   };
@@ -50,6 +54,12 @@ describe("many changes of one zone", () => {
     const outcomes = await provider.write(zone, ["a", "b", "c"].map(changeOf), never);
     expect(outcomes).toMatchObject([{ kind: "done" }, { kind: "done" }, { kind: "waiting", retryAfter: 30_000 }]);
     expect([sent, provider.wait(zone)]).toEqual([[["a"], ["b"]], 30_000]);
+  });
+
+  it("wait no longer than the provider says: how long trouble has lasted decides", async () => {
+    const { provider } = openWith(["a"], {}, "later");
+    expect(await provider.write(zone, [changeOf("a")], never)).toMatchObject([{ kind: "waiting", retryAfter: 0 }]);
+    expect(provider.wait(zone)).toBe(0);
   });
 });
 

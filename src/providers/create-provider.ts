@@ -16,7 +16,7 @@ import {
 } from "./provider-set.ts";
 import { isListed, readSets } from "./read-sets.ts";
 
-/** After a refusal that is said to pass, if the provider does not say when. */
+/** After too many requests, if the provider does not say how long. */
 const usualWait = 10_000;
 
 /** What all providers have in common: batches, the check of what was stored, and the budget of the token. */
@@ -216,9 +216,7 @@ function done(zone: string, change: ProviderChange, current: CurrentContent | un
 }
 
 const notStored = (fault: ServiceFault): ChangeOutcome =>
-  fault.kind === "later"
-    ? { kind: "waiting", fault, retryAfter: fault.retryAfter ?? usualWait }
-    : { kind: "refused", fault };
+  fault.kind === "later" ? { kind: "waiting", fault, retryAfter: fault.retryAfter ?? 0 } : { kind: "refused", fault };
 
 const otherContent = (service: string): ServiceFault =>
   later(`${service} reported success, but does not hold what was written`, "read the set again");

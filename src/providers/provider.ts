@@ -81,5 +81,5 @@ export type ChangeOutcome =
   | { readonly kind: "refused"; readonly fault: ServiceFault }
   /** What the provider holds is unknown until the set is read. */
   | { readonly kind: "unknown"; readonly fault: ServiceFault }
-  /** Nothing was stored. The change may be sent again after that many milliseconds. */
+  /** Nothing was stored. The provider wants to be left alone for that many milliseconds; 0 if it does not say so. */
   | { readonly kind: "waiting"; readonly fault: ServiceFault; readonly retryAfter: number };
