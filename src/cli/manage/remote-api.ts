@@ -1,4 +1,4 @@
-import { isObject } from "../../core/is-object.ts";
+import { fieldsOfJson } from "../../core/is-object.ts";
 import { createHttpClient } from "../../lib/http-client/client.ts";
 import type { TargetConfig } from "../../updater/config/kinds.ts";
 import type { TokenTarget } from "../../updater/targets/token-target.ts";
@@ -30,7 +30,7 @@ export async function openRemoteApi(options: ManageOptions, io: CommandIo): Prom
       const text = body === undefined ? {} : { body: JSON.stringify(body) };
       const outcome = await client.send({ method, path: base + path, headers, ...text }, io.signal);
       if (outcome.kind === "failed") throw new Error(`${outcome.because}; ${outcome.todo}`);
-      return { status: outcome.status, body: parse(outcome.body) };
+      return { status: outcome.status, body: fieldsOfJson(outcome.body) };
     },
     close: async () => client.close(),
   };
@@ -48,12 +48,3 @@ export function hasRecordsApi(options: ManageOptions, io: CommandIo): boolean {
 }
 
 const isTokenTarget = (target: TargetConfig): target is TokenTarget => apis.includes(target.api);
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}

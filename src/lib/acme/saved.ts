@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { isObject } from "../../core/is-object.ts";
+import { objectOfJson } from "../../core/is-object.ts";
 import { readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import { belongTogether } from "../tls/certificates.ts";
 import type { Pair } from "../tls/issue-certificate.ts";
@@ -39,13 +39,8 @@ export const savedInFile = (folder: string, name: string): SavedText => {
 /** Throws if the text is damaged: silently creating a new account would hide a problem with the disk. */
 export function parseSaved(text: string | undefined, where: string): Saved {
   if (text === undefined) return {};
-  let read: unknown;
-  try {
-    read = JSON.parse(text);
-  } catch {
-    // Reported below.
-  }
-  if (isObject(read)) return read as Saved;
+  const read = objectOfJson(text);
+  if (read) return read as Saved;
   throw new Error(
     `${where} is damaged: it holds the ACME account and certificate; restore it, or remove it to order a new certificate`,
   );

@@ -1,4 +1,4 @@
-import { isObject } from "../../core/is-object.ts";
+import { isObject, jsonOf } from "../../core/is-object.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../lib/http-client/client.ts";
 import {
@@ -93,14 +93,10 @@ function nextQuery(outcome: HttpOutcome): string {
 /** A list as the whole body becomes `{ list: … }`, and an empty body or `null` an empty object. */
 export function parseAny(text: string): JsonBody | undefined {
   if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value === null) return {};
-    if (Array.isArray(value)) return { list: value };
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOf(text);
+  if (value === null) return {};
+  if (Array.isArray(value)) return { list: value };
+  return isObject(value) ? value : undefined;
 }
 
 /** For an API whose errors are a text in one field. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isObject } from "../../core/is-object.ts";
+import { isObject, jsonOf, objectOfJson } from "../../core/is-object.ts";
 import { repeatedKey } from "../../core/repeated-key.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
@@ -216,7 +216,7 @@ export const isWebAnswer = ({
 function whatIsWrongWith(body: string): string {
   if (body.trim() === "") return "an empty body";
   if (isWebPage(body)) return "a web page instead of JSON";
-  if (!isJson(body)) return "text that is not JSON, or was cut off";
+  if (jsonOf(body) === undefined) return "text that is not JSON, or was cut off";
   const twice = repeatedKey(body);
   return twice === undefined ? "JSON that is not an object" : `"${printable(twice)}" twice in one JSON object`;
 }
@@ -288,21 +288,8 @@ function hasNextInMeta({ meta }: JsonBody, page: number): boolean {
 }
 
 export function parsed(text: string): JsonBody | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && repeatedKey(text) === undefined ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  const value = objectOfJson(text);
+  return value && repeatedKey(text) === undefined ? value : undefined;
 }
 
 export const isTtl = (ttl: unknown) =>

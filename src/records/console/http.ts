@@ -3,6 +3,7 @@ import { createSignIn, forged, oidcLogoutPath, readOnly } from "../../access/ses
 import type { SharedGuesses } from "../../access/session-throttle.ts";
 import { type ServiceLink, setsPerConsolePage } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
+import { jsonOf } from "../../core/is-object.ts";
 import type { Quotas } from "../../core/quotas.ts";
 import { faultInWords } from "../../core/result.ts";
 import type { FindDelegation } from "../../lib/dns/delegation.ts";
@@ -174,7 +175,7 @@ function createAnswering(options: ConsoleOptions) {
       return json(200, await overview(actor.account, await sessions.isOwner(actor)));
     if (method !== "GET" && actor.scope.access === "read") return readOnly;
     if (path === "/console/tokens" && method === "POST") {
-      const input = readTokenInput(parsed(body));
+      const input = readTokenInput(jsonOf(body));
       if (!input.ok)
         return problem(422, input.faults.map((fault) => `${fault.where}: ${faultInWords(fault)}`).join(". "));
       const made = await tokens.make(actor.account, input.value);
@@ -218,14 +219,6 @@ const toPlain = (request: FastifyRequest): PlainRequest => ({
 
 const send = (reply: FastifyReply, { status, headers, body }: Omit<PlainAnswer, "body"> & { body: string | Buffer }) =>
   reply.code(status).headers(headers).send(body);
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
 
 /** A page of a zone's sets, like that of the record-set API but larger: the pages show whole zones. */
 async function answerSets(

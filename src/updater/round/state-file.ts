@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Instant } from "../../core/instant.ts";
-import { isObject } from "../../core/is-object.ts";
+import { isObject, objectOfJson } from "../../core/is-object.ts";
 import { linkTarget } from "../../process/data-folder.ts";
 import { fingerprintOf } from "../config/watch-files.ts";
 import { mergeState, type StateContent, type StoredAddress, type StoredEvent, type Unsaved } from "./merge-state.ts";
@@ -268,13 +268,8 @@ function withDoubts(content: StateContent, keys: ReadonlySet<string>): StateCont
 const printContent = (content: StateContent) => `${JSON.stringify({ version, ...content }, undefined, 2)}\n`;
 
 function parseContent(text: string): StateContent | "newer" | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value)) return undefined;
+  const value = objectOfJson(text);
+  if (!value) return undefined;
   if (typeof value.version === "number" && value.version > version) return "newer";
   if (value.version !== version || !isObject(value.entries)) return undefined;
   // A missing key was not written yet by the build that wrote the file; `turns` is what rc.1 called the versions.

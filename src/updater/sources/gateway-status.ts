@@ -2,7 +2,7 @@ import { type Address, type Family, families, parseAddress } from "../../core/ad
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import { isInNetwork, parseNetwork } from "../../core/addresses/network.ts";
 import { firstFew } from "../../core/first-few.ts";
-import { isObject } from "../../core/is-object.ts";
+import { isObject, jsonOf } from "../../core/is-object.ts";
 import { showable } from "./showable.ts";
 import type { SourceReading, WhyUnknown } from "./source.ts";
 
@@ -19,7 +19,7 @@ export type GatewayStatus = {
 
 /** OPNsense's `routes/gateway/status`. Undefined if it is not such an answer. */
 export function readGatewayStatus(body: string): readonly GatewayStatus[] | undefined {
-  const wire = parsed(body);
+  const wire = jsonOf(body);
   // OPNsense answers `{items: [], status: "failed"}` if its backend does not report the gateways.
   const isState = isObject(wire) && Array.isArray(wire.items) && wire.status !== "failed";
   const items = isState ? (wire.items as readonly unknown[]) : undefined;
@@ -42,7 +42,7 @@ const isItem = (value: unknown): value is Item =>
  * translated text, and as the colour of a symbol.
  */
 export function readGatewayRows(body: string): readonly GatewayStatus[] | undefined {
-  const wire = parsed(body);
+  const wire = jsonOf(body);
   const rows = isObject(wire) && Array.isArray(wire.rows) ? (wire.rows as readonly unknown[]) : undefined;
   if (!rows?.every(isObject)) return undefined;
   // A gateway that is switched off is listed, without a state.
@@ -63,14 +63,6 @@ export const joined = (states: readonly GatewayStatus[], rows: readonly GatewayS
     return row ? { ...state, device: row.device, family: row.family } : state;
   });
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
 /** A network that an interface is directly connected to, or the other end of its point-to-point link. */
 export type Line = { readonly device: string; readonly network: string };
 
@@ -89,7 +81,7 @@ function devicesOf(gateway: Address, lines: readonly Line[]): readonly string[] 
  * overview is a list, and also names the gateways of each interface.
  */
 export function linesIn(body: string): readonly Line[] {
-  const wire = parsed(body);
+  const wire = jsonOf(body);
   const rows = Array.isArray(wire)
     ? wire.map((row: unknown) => [isObject(row) ? row.device : undefined, row] as const)
     : Object.entries(isObject(wire) ? wire : {});

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { isObject } from "../../../core/is-object.ts";
+import { isObject, jsonOf } from "../../../core/is-object.ts";
 import type { Scope } from "../../../core/may.ts";
 import { absoluteName, zoneNameOf } from "../../../core/names/name.ts";
 import { takeCall } from "../../../lib/limits/rate-limit.ts";
@@ -41,7 +41,7 @@ export function acmeChallengeApi(options: AcmeChallengeOptions) {
     api.setValidatorCompiler(() => () => true);
     api.removeAllContentTypeParsers();
     api.addContentTypeParser("*", { parseAs: "string", bodyLimit }, (_request, body, done) =>
-      done(null, readJson(body.toString())),
+      done(null, jsonOf(body.toString())),
     );
     const noteFailure = createFailureNotes(options.log, options.now);
     api.setErrorHandler((error: FailedRequest, { id }, reply) => {
@@ -195,14 +195,6 @@ async function edit(
 
 const quoted = (value: string): string => `"${value}"`;
 const draftOf = (value: string) => ({ value: quoted(value), comment: "" });
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
 
 const send = (reply: FastifyReply, status: number, error: string): FastifyReply => reply.code(status).send({ error });
 

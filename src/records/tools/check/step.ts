@@ -1,3 +1,4 @@
+import { jsonOf } from "../../../core/is-object.ts";
 import type { Row, Table } from "../tables/table.ts";
 
 /** What every part of the check receives. */
@@ -15,10 +16,4 @@ export const named = <T>(table: Table, row: Row): T =>
   Object.fromEntries(table.columns.map(({ name }, i) => [name, row[i]])) as T;
 
 /** The value of a JSON column, or undefined if it is not JSON. */
-export function parsed(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
-}
+export const parsed = (text: unknown): unknown => jsonOf(String(text));

@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/is-object.ts";
+import { isObject, jsonOf } from "../../../core/is-object.ts";
 import { fill, type Values } from "./template.ts";
 
 /** A description of an answer. All of its conditions must hold. Texts may contain placeholders. */
@@ -24,7 +24,7 @@ export function matches(match: Match, { status, body }: SeenAnswer, values: Valu
   if (line !== undefined && !body.split(/\r?\n/).some((each) => each.trim() === fill(line, values))) return false;
   if (text !== undefined && !hasWords(body, fill(text, values))) return false;
   if (json === undefined) return true;
-  const content = parsed(body);
+  const content = jsonOf(body);
   return [...json].every(([path, wanted]) => {
     const member = at(content, fill(path, values));
     return member !== undefined && member !== null && (wanted === "*" || asText(member) === fill(wanted, values));
@@ -61,12 +61,4 @@ function at(content: unknown, path: string): unknown {
     else member = isObject(member) && Object.hasOwn(member, key) ? member[key] : undefined;
   }
   return member;
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
