@@ -118,3 +118,48 @@ const one: MadeSet = { name: "www", type: "A", count: 1, ttl: 300, isProtected: 
 const many: readonly MadeSet[] = (["www", "sub", "a.sub"] as const).map((name) => ({ ...one, name, count: 3 }));
 const example = (here: readonly MadeSet[] | undefined, fill: "theirs" | "ours") =>
   [{ there: [{ ...one, name: "sub" }], here: here && [...here], fill }] as [never];
+
+const imports = fc.record({
+  here: fc.option(sets, { nil: undefined, freq: 3 }),
+  file: sets,
+  merge: fc.boolean(),
+  own: fc.constantFrom(undefined, "zone", "file"),
+  servers: fc.boolean(),
+  defaultTtl: fc.constantFrom("", "$TTL 30\n", "$TTL 900\n"),
+});
+
+/** The records of the sets, each with its TTL; some have the zone's. */
+const fileOf = (made: readonly MadeSet[]): string =>
+  made
+    .flatMap(({ name, type, count, ttl, isProtected }) =>
+      (values[type] ?? []).slice(0, count).map((value) => `${name} ${isProtected ? "" : ttl - 50} ${type} ${value}\n`),
+    )
+    .join("");
+
+test("a preview of an import writes nothing, and is refused as the import is", { timeout: 120_000 }, async () => {
+  let zones = 0;
+  const seen = new Set<string>();
+  const law = fc.asyncProperty(imports, async ({ here, file, merge, own, servers, defaultTtl }) => {
+    zones += 1;
+    const zone = `import${zones}.example`;
+    if (here) await fill(front, zone, here);
+    const ownRecords = "@ SOA ns1.example.net. h.example.net. 1 2 3 4 5\n@ NS ns1.example.net.\n";
+    const zonefile = `${defaultTtl}${servers ? ownRecords : ""}${fileOf(file)}`;
+    const body = { zonefile, ...(merge && { merge }), ...(own && { own_records: own }) };
+    const before = stored();
+    const tried = await front.call("POST", `/zones/${zone}/zonefile/preview`, { ...body, create: here === undefined });
+    expect(stored()).toBe(before);
+    const written = here
+      ? await front.call("POST", `/zones/${zone}/actions/import_zonefile`, body)
+      : await front.call("POST", "/zones", { ...body, name: zone, mode: "primary" });
+    expect([tried.status === 200 ? 201 : tried.status, tried.json.error, tried.json.notes ?? []]).toEqual([
+      written.status,
+      written.json.error,
+      written.json.notes ?? (written.status === 201 ? [] : (tried.json.notes ?? [])),
+    ]);
+    if (written.status !== 201) expect(stored()).toBe(before);
+    seen.add(`${here ? "here" : "new"} ${written.status}`);
+  });
+  await fc.assert(law, { numRuns: isLongRun ? 300 : 40 });
+  expect([...seen]).toEqual(expect.arrayContaining(["new 201", "here 201", "here 422"]));
+});
