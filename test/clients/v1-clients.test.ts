@@ -8,6 +8,7 @@ import { isLongRun } from "../rig/long-run.ts";
 import { administer, runMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { secretIn } from "../rig/services.ts";
+import { makeCertificate } from "../rig/updater/certificates.ts";
 
 /** Released clients as packaged by Debian, unmodified: they believe that they talk to the original. */
 describe("installed clients", () => {
@@ -136,11 +137,23 @@ for words in json.loads(sys.argv[1]):
       ]),
     );
 
-    it("work in ddclient, apart from where it gets the address and the certificate", async () => {
-      const text = shown("ddclient").text?.content ?? "";
-      const here = text
-        .replace("/etc/ssl/moor-ca.pem", name.caFile)
-        .replace("usev4=webv4, webv4=ipify-ipv4", "usev4=ipv4, ipv4=203.0.113.8");
+    it("work in ddclient, which checks the service that says its address with the same file", async () => {
+      const { text, notes } = shown("ddclient");
+      const path = (file: string) => join(folder, file);
+      const web = makeCertificate("IP:127.0.0.1");
+      for (const [file, content] of Object.entries({ ...web, "ip.txt": "203.0.113.8" })) config(file, content);
+      const says = ["-accept", "127.0.0.1:8999", "-cert", path("cert"), "-key", path("key"), "-WWW"] as const;
+      await inside.start(["openssl", "s_server", ...says], { cwd: folder }).says(/ACCEPT/);
+      copyFileSync(name.caFile, path("trusted"));
+      const [, command = ""] = /: (cat .*)$/m.exec(notes.join("\n")) ?? [];
+      const replaced = [
+        ["/etc/ssl/moor-ca.pem", path("trusted")],
+        ["/etc/ssl/certs/ca-certificates.crt", path("ca")],
+        ["webv4=ipify-ipv4", "webv4=https://127.0.0.1:8999/ip.txt"],
+      ] as const;
+      const forHere = (line: string) => replaced.reduce((done, [before, after]) => done.replace(before, after), line);
+      await name.run(["sh", "-c", forHere(command)]);
+      const here = forHere(text?.content ?? "");
       const said = await name.run([
         ...(["ddclient", "-file", config("shown.conf", here), "-cache", join(folder, "shown-cache")] as const),
         ...["-daemon=0", "-noquiet", "-verbose"],

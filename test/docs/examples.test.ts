@@ -149,7 +149,7 @@ describe("configs of other programs in the docs", () => {
       );
       expect({ code, said: printed.err }).toMatchObject({ code: 0 });
     }
-    writeFileSync(here("/etc/moor/ca.pem"), authority);
+    writeFileSync(here("/etc/moor/ca-and-system.pem"), authority);
     writeFileSync(here(title), here(text), { mode: 0o600 });
     const [program, ...args] = checkers[title]?.(here(title)) ?? ["false"];
     const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };

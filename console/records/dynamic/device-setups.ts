@@ -190,7 +190,10 @@ password='${secret}'
 ${host}
 `,
       },
-      notes: ["For IPv6 too, add to the third line: , usev6=webv6, webv6=ipify-ipv6"],
+      notes: [
+        "For IPv6 too, add to the third line: , usev6=webv6, webv6=ipify-ipv6",
+        "ddclient checks ipify with the same file, so add the certificates of the system to it: cat /etc/ssl/certs/ca-certificates.crt >> /etc/ssl/moor-ca.pem",
+      ],
       trust: "file",
     }),
   },

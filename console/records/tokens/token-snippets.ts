@@ -32,7 +32,8 @@ ${secret}`,
     },
     {
       name: "ddclient",
-      about: "For ddclient.conf. Leave out ssl_ca_file if the service has a publicly trusted certificate.",
+      about:
+        "For ddclient.conf. Leave out ssl_ca_file if the service has a publicly trusted certificate. ddclient checks every other server with that file too: add the certificates of the system to it.",
       text: `protocol=dyndns2
 server=${url.host}
 ssl=yes
@@ -43,10 +44,13 @@ ${host}`,
     },
     {
       name: "acme.sh",
-      about: "The token must be allowed to write TXT below the name.",
-      text: `export HETZNER_API='${origin}/v1'
+      about:
+        "The token must be allowed to write TXT below the name. Leave out the first line and --ca-bundle if the service has a publicly trusted certificate.",
+      // acme.sh uses the bundle for the certificate authority too.
+      text: `cat /etc/ssl/certs/ca-certificates.crt moor-ca.pem > ca-and-system.pem
+export HETZNER_API='${origin}/v1'
 export HETZNER_TOKEN='${secret}'
-acme.sh --issue --dns dns_hetznercloud --ca-bundle moor-ca.pem -d ${host}`,
+acme.sh --issue --dns dns_hetznercloud --ca-bundle ca-and-system.pem -d ${host}`,
     },
   ];
 }
