@@ -10,7 +10,7 @@ import { mutate, seedMessages } from "../../test/nameserver/mutate.ts";
 import { createRandom } from "../../test/rig/random.ts";
 import { dnsperf } from "./dnsperf.ts";
 import { stallOf } from "./stalled.ts";
-import { benchQuestions } from "./zone.ts";
+import { queriesOf, questions } from "./zone.ts";
 
 /**
  * One start of the siege, as root of a network namespace; prints what happened as one line of JSON.
@@ -35,7 +35,7 @@ const ended = once(server, "exit");
 await once(server.stdout, "data");
 
 const file = join(tmpdir(), `moor-siege-${process.pid}`);
-await writeFile(file, Object.values(benchQuestions).flat().join("\n"));
+await writeFile(file, questions.flatMap(queriesOf).join("\n"));
 const isOver = new AbortController();
 const damaging = damage(mostDamaged / 10, 1, isOver.signal);
 let [queries, lost] = [0, 0];

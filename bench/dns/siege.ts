@@ -1,16 +1,21 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { node, openNamespace } from "../../test/rig/namespace.ts";
 
 /**
  * Tries to make workers with batch sockets crash: many starts, each under load with little memory and a full garbage
  * collection for each small one, beside damaged and forged datagrams of all lengths, writes, loads and a worker that is
- * replaced. Prints one line per start, and ends with code 1 after the first fault; a file gets the same lines.
+ * replaced. Prints one line per start, and ends with code 1 after the first fault. A file gets the same lines; if
+ * it has some already, the siege goes on from there.
  * `node bench/dns/siege.ts STARTS QUERIES DAMAGED [FILE] [dgram]`
  */
 const [starts = 50, queries = 2_000_000, damaged = 200_000] = process.argv.slice(2, 5).map(Number);
 const [file, sockets = "batch"] = process.argv.slice(5);
-const totals = { starts: 0, queries: 0, damaged: 0 };
+const noneYet = { starts: 0, queries: 0, damaged: 0 };
 type Start = { readonly queries: number; readonly damaged: number; readonly faults: readonly string[] };
+
+const lines = file && existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+const last = lines.findLast((line) => line.includes('"totals"'));
+const totals = last === undefined ? noneYet : (JSON.parse(last) as { totals: typeof noneYet }).totals;
 
 const say = (line: string) => {
   console.log(line);

@@ -18,7 +18,7 @@ type Sample = {
   readonly threads: readonly { readonly state: string; readonly ran: number; readonly waited: number }[];
 };
 
-/** A thread waits in the kernel for a second at most: over three, each has looked. */
+/** Three seconds: a thread that runs at all reads what waits long before. */
 const samples = 7;
 const between = 500;
 

@@ -1,6 +1,8 @@
+import { writeFile } from "node:fs/promises";
 import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import { signedZone } from "../../test/rig/core/signed-zone.suite.ts";
 import { writtenZone } from "../../test/rig/core/written-sets.suite.ts";
+import { createRandom } from "../../test/rig/random.ts";
 
 const hosts = Array.from({ length: 1_000 }, (_, i) => i);
 
@@ -17,10 +19,26 @@ export const benchZone: ZoneContent = writtenZone("bench.example", text);
 export const signedBenchZone = (kind: "nsec" | "nsec3"): ZoneContent =>
   signedZone("bench.example", text, { kind, bytes: 64 });
 
-/** Queries in the format of dnsperf. */
-export const benchQuestions: Readonly<Record<string, readonly string[]>> = {
-  "an existing name": hosts.map((i) => `h${i}.bench.example A`),
-  "an alias": hosts.map((i) => `w${i}.bench.example A`),
-  "no such type": hosts.map((i) => `h${i}.bench.example AAAA`),
-  "no such name": Array.from({ length: 50_000 }, (_, i) => `no${i}.bench.example A`),
-};
+/** Names in the zone. */
+const names = {
+  "an existing name": hosts.map((i) => `h${i}`),
+  "an alias": hosts.map((i) => `w${i}`),
+  "no such type": hosts.map((i) => `h${i}`),
+  "no such name": Array.from({ length: 50_000 }, (_, i) => `no${i}`),
+  "a random name": randomLabels(50_000),
+} as const;
+
+export type Question = keyof typeof names;
+export const questions = Object.keys(names) as readonly Question[];
+
+/** In the format of dnsperf. */
+export const queriesOf = (question: Question): readonly string[] =>
+  names[question].map((name) => `${name}.bench.example ${question === "no such type" ? "AAAA" : "A"}`);
+
+export const writeQuestions = (file: string, question: Question): Promise<void> =>
+  writeFile(file, queriesOf(question).join("\n"));
+
+function randomLabels(count: number): readonly string[] {
+  const random = createRandom(1);
+  return Array.from({ length: count }, () => `${random(2 ** 31).toString(36)}${random(2 ** 31).toString(36)}`);
+}
