@@ -1,3 +1,4 @@
+import type { Instant } from "../../core/instant.ts";
 import { type Holder, KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 import { truncate } from "../answer/reply.ts";
 import type { DnsReply, Responder, RespondTo } from "../answer/respond.ts";
@@ -31,9 +32,9 @@ export type UdpOptions = {
 /** Answers what arrives at one socket, within the limits. */
 export type DatagramAnswers<C extends Client> = {
   /** False if the query is not to be processed at all. */
-  readonly admit: (client: LimitedClient) => boolean;
+  readonly admit: (client: LimitedClient, now: Instant) => boolean;
   /** What happens to a reply that was at hand. */
-  readonly judge: (reply: Buffer, client: LimitedClient) => ReplyVerdict;
+  readonly judge: (reply: Buffer, client: LimitedClient, now: Instant) => ReplyVerdict;
   /** Only after `admit`. The query and its client are kept until the reply is sent. */
   readonly answer: (query: Buffer, client: C) => void;
   readonly close: () => void;
@@ -60,9 +61,10 @@ export function answerDatagrams<C extends Client>(options: UdpOptions, port: Dat
   const send = (reply: DnsReply, query: Buffer, client: C) => {
     if (reply === undefined) return;
     const queryOptions = identity && optionsIn(query);
-    const options = queryOptions && replyOptions(queryOptions, client.address, identity, Date.now());
+    const now = Date.now();
+    const options = queryOptions && replyOptions(queryOptions, client.address, identity, now);
     // The address of a client with a cookie is not forged: it cannot aim a flood at others (RFC 7873 section 5.4).
-    const verdict = judge(reply, client, options?.isKnownClient);
+    const verdict = judge(reply, client, now, options?.isKnownClient);
     if (verdict === "drop") return;
     const whole = verdict === "truncate" ? truncate(reply, query) : reply;
     port.send(options ? fitted(whole, query, options.bytes) : whole, client);
@@ -87,8 +89,8 @@ export function answerDatagrams<C extends Client>(options: UdpOptions, port: Dat
     give(respond(query, "udp", client.text, mayWait(client) ? "any" : "no-wait"), query, client);
 
   return {
-    admit: (client) => {
-      const isAdmitted = queryLimit(client, Date.now());
+    admit: (client, now) => {
+      const isAdmitted = queryLimit(client, now);
       if (isAdmitted) backlog.arrived();
       else countLimited(counters, "drop");
       return isAdmitted;
@@ -107,9 +109,9 @@ export function answerDatagrams<C extends Client>(options: UdpOptions, port: Dat
 /** Counts a reply, and says what happens to it. */
 const createJudge =
   (rateLimit: QueryRateLimit, counters: DnsCounters) =>
-  (reply: Buffer, client: LimitedClient, isKnown = false): ReplyVerdict => {
+  (reply: Buffer, client: LimitedClient, now: Instant, isKnown = false): ReplyVerdict => {
     countReply(counters.udp, reply);
-    const verdict = isKnown ? "send" : rateLimit(client, replyKindOf(reply), Date.now());
+    const verdict = isKnown ? "send" : rateLimit(client, replyKindOf(reply), now);
     if (verdict !== "send") countLimited(counters, verdict);
     return verdict;
   };

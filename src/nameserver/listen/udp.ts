@@ -33,7 +33,7 @@ export async function listenUdp(
     // Port 0 cannot be sent to; only forged packets come from there.
     if (port === 0) return;
     const client = { ...clientFromText(address, seed), port };
-    if (answers.admit(client)) answers.answer(query, client);
+    if (answers.admit(client, Date.now())) answers.answer(query, client);
   });
   await bind(socket, at);
   // The error of a reply that could not be sent: the client retries.

@@ -1,3 +1,4 @@
+import type { Instant } from "../../../core/instant.ts";
 import type { ListenAddress } from "../../../lib/http/listen.ts";
 import { truncate } from "../../answer/reply.ts";
 import { answerDatagrams, type DatagramAnswers, type UdpOptions } from "../answer-datagrams.ts";
@@ -9,7 +10,7 @@ import { resolveBindAddress } from "./socket-address.ts";
 const events = { readable: 1, invalid: 0x20 } as const;
 
 /** Milliseconds: the longest wait in the kernel, and the longest while a timer of this thread is running. */
-const longestWait = 1_000;
+const longestWait = 10_000;
 const besideTimers = 2;
 /** Batches until the event loop gets its turn, even if it has nothing to do. */
 const mostBatches = 100;
@@ -166,8 +167,9 @@ class BatchListener {
   /** Answers what has arrived. `loop`: a query may wait for something that the event loop brings. */
   take(isReadable: boolean): "loop" | "nothing" {
     const count = isReadable ? this.#socket.receive() : 0;
+    const now = Date.now();
     let asked = 0;
-    for (let i = 0; i < count; i++) if (this.#takeOne(i)) asked += 1;
+    for (let i = 0; i < count; i++) if (this.#takeOne(i, now)) asked += 1;
     const end = this.#endPass;
     this.#endPass = undefined;
     end?.();
@@ -180,22 +182,22 @@ class BatchListener {
     this.#socket.close();
   }
 
-  #takeOne(i: number): boolean {
+  #takeOne(i: number, now: Instant): boolean {
     const socket = this.#socket;
     // Port 0 cannot be sent to; only forged packets come from there.
     if (socket.portOf(i) === 0) return false;
     socket.limitsOf(i, this.#limits);
-    if (!this.#answers.admit(this.#limits) || this.#isAnsweredInPlace(i)) return false;
+    if (!this.#answers.admit(this.#limits, now) || this.#isAnsweredInPlace(i, now)) return false;
     this.#answers.answer(Buffer.from(this.#queryOf(i)), socket.clientOf(i));
     return true;
   }
 
-  #isAnsweredInPlace(i: number): boolean {
+  #isAnsweredInPlace(i: number, now: Instant): boolean {
     const socket = this.#socket;
     const reply = socket.replyBuffer();
     const length = this.#atHand?.(socket.bufferOf(i), socket.lengthOf(i), reply) ?? 0;
     if (length === 0) return false;
-    const verdict = this.#answers.judge(reply, this.#limits);
+    const verdict = this.#answers.judge(reply, this.#limits, now);
     if (verdict === "send") socket.replyTo(i, length);
     if (verdict === "truncate")
       socket.send(truncate(Buffer.from(reply.subarray(0, length)), this.#queryOf(i)), socket.clientOf(i));

@@ -144,15 +144,9 @@ export class BatchSocket {
   replyTo(i: number, length: number): void {
     const { words, received, replies } = this.memory;
     const j = this.#waiting;
-    const from = received.nameAt(i) >> 2;
-    words.copyWithin(replies.nameAt(j) >> 2, from, from + (this.#nameLength >> 2));
+    copyWords(words, replies.nameAt(j), received.nameAt(i), this.#nameLength);
     const control = this.#hasControl ? received.controlLength(i) : 0;
-    if (control > 0)
-      words.copyWithin(
-        replies.controlAt(j) >> 2,
-        received.controlAt(i) >> 2,
-        (received.controlAt(i) + control + 3) >> 2,
-      );
+    copyWords(words, replies.controlAt(j), received.controlAt(i), control);
     this.#add(length, control);
   }
 
@@ -249,4 +243,9 @@ export class BatchSocket {
     const code = getSystemErrorName(-this.#libc.errno());
     throw Object.assign(new Error(`${what}: ${code}`), { code });
   }
+}
+
+/** So few are copied faster than by `copyWithin`. Lengths are in bytes; the last word is copied whole. */
+function copyWords(words: Uint32Array, to: number, from: number, length: number): void {
+  for (let i = 0; i < length; i += 4) words[(to + i) >> 2] = words[(from + i) >> 2] ?? 0;
 }
