@@ -3,7 +3,7 @@ import type { RecordType } from "../rdata/table.ts";
 import { type AnswerWork, answerLimits, noWork } from "./answer-work.ts";
 import { type Denial, type DenialSet, type Denied, proofOf, sharedProof } from "./denial.ts";
 import { dname, redirected } from "./dname.ts";
-import { wireName } from "./nsec3-hash.ts";
+import { bytesOf, wireName } from "./nsec3-hash.ts";
 import { firstOf, isPacked, isSamePacked, isSignatures, nsec, type PackedSet, rrsig } from "./packed-sets.ts";
 import { targetsOf } from "./targets.ts";
 import {
@@ -270,12 +270,6 @@ const aliasTo = (target: readonly Label[], ttl: number): ViewSet => ({
     return [`${printLabels(target)}.`];
   },
 });
-
-function bytesOf(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-}
 
 /** A chain may pass the same DNAME twice, and need the same proof twice; each is included once. */
 const newIn = (before: readonly AnswerSet[], sets: readonly AnswerSet[]): readonly AnswerSet[] =>

@@ -9,12 +9,25 @@ import type { Steps } from "../steps.ts";
 export type OrderedLabels = Label[];
 
 /** How many labels come before this one. */
-export function countBefore(labels: readonly Label[], label: Label): number {
+export const countBefore = (labels: readonly Label[], label: Label): number =>
+  countFirst(labels, (each) => each < label);
+
+/** The same for a label in bytes. */
+export const countBeforeBytes = (labels: readonly Label[], bytes: Uint8Array, from: number, to: number): number =>
+  countFirst(labels, (each) => {
+    for (let i = 0; i < each.length && from + i < to; i++) {
+      const difference = each.charCodeAt(i) - (bytes[from + i] ?? 0);
+      if (difference !== 0) return difference < 0;
+    }
+    return each.length < to - from;
+  });
+
+function countFirst(labels: readonly Label[], isOneOf: (label: Label) => boolean): number {
   let low = 0;
   let high = labels.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((labels[middle] ?? "") < label) low = middle + 1;
+    if (isOneOf(labels[middle] ?? "")) low = middle + 1;
     else high = middle;
   }
   return low;

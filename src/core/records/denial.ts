@@ -1,13 +1,13 @@
 import type { Label } from "../names/label.ts";
-import { base32hex } from "../rdata/fields/base32hex.ts";
+import { base32hex, base32hexDigit } from "../rdata/fields/base32hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { type AnswerWork, answerLimits } from "./answer-work.ts";
-import { countBefore } from "./canonical-order.ts";
+import { countBefore, countBeforeBytes } from "./canonical-order.ts";
 import { dname } from "./dname.ts";
 import {
   blocksFor,
   type HashParameters,
-  hashOf,
+  hashOfBytes,
   hashParameters,
   hasParameters,
   isAffordable,
@@ -46,13 +46,13 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied, work: An
 
 /**
  * The gap in the chain that a missing name is in, as a number. Until the zone changes, missing names below the same
- * existing name have the same proof if they are in the same gap. `name` is in wire format.
+ * existing name have the same proof if they are in the same gap. The name is the first `length` bytes, in wire format
+ * and in lower case.
  */
-export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number {
+export function gapOf(view: ZoneView, encloser: ZoneNode, name: Uint8Array, length: number): number {
   const parameters = chainParameters(view);
-  if (parameters === undefined)
-    return countBefore(view.order?.get(encloser) ?? [], name.slice(1, 1 + name.charCodeAt(0)));
-  return isAffordable(parameters) ? hashesBefore(view, hashOf(name, parameters)) : 0;
+  if (parameters === undefined) return countBeforeBytes(view.order?.get(encloser) ?? [], name, 1, 1 + (name[0] ?? 0));
+  return isAffordable(parameters) ? hashesBefore(view, hashOfBytes(name, length, parameters)) : 0;
 }
 
 /**
@@ -79,14 +79,11 @@ export function linkOfGap(view: ZoneView, gap: number): DenialSet | undefined {
 
 /** How many records of the chain come before this hash. */
 function hashesBefore(view: ZoneView, hash: Uint8Array): number {
-  const labels = view.order?.get(view.hashed) ?? [];
-  const start = base32hex(hash, startBytes);
-  const count = countBefore(labels, start);
-  return labels[count]?.startsWith(start) ? countBefore(labels, base32hex(hash)) : count;
+  for (let i = 0; i < digits.length; i++) digits[i] = base32hexDigit(hash, 5 * i);
+  return countBeforeBytes(view.order?.get(view.hashed) ?? [], digits, 0, digits.length);
 }
 
-/** The beginning of a hash nearly always decides, and is converted faster. */
-const startBytes = 5;
+const digits = new Uint8Array(32);
 
 const wildcardOf = ({ relative, existing }: Denied): readonly Label[] => ["*", ...encloserOf(relative, existing)];
 const encloserOf = (relative: readonly Label[], existing: number): readonly Label[] =>

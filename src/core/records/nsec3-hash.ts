@@ -45,10 +45,17 @@ export function hasParameters(data: string, start: number, parameters: HashParam
 }
 
 /** RFC 5155 section 5: the hash of a name in wire format, one character per byte. */
-export function hashOf(name: string, parameters: HashParameters): Uint8Array {
-  const salt = textOf(parameters, saltAt, saltAt + saltLength(parameters));
-  return sha1(name, salt, iterationsOf(parameters));
+export const hashOf = (name: string, parameters: HashParameters): Uint8Array =>
+  hashOfBytes(bytesOf(name), name.length, parameters).slice();
+
+/** The same for the first `length` bytes. Only valid until the next call. */
+export function hashOfBytes(name: Uint8Array, length: number, parameters: HashParameters): Uint8Array {
+  const end = saltAt + saltLength(parameters);
+  return sha1(name, length, end === saltAt ? noSalt : parameters.subarray(saltAt, end), iterationsOf(parameters));
 }
+
+/** moor's own zones have none, and making an empty part takes as long as a fifth of the hash. */
+const noSalt = new Uint8Array();
 
 /**
  * A hash that remembers its last results, for the names of one zone: in a flood of random names, most proofs need the
@@ -86,4 +93,11 @@ export function wireName(labels: readonly Label[]): string {
   let name = "";
   for (const label of labels) name += String.fromCharCode(label.length) + label;
   return `${name}\0`;
+}
+
+/** Of a text with one character per byte. */
+export function bytesOf(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }

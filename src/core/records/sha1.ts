@@ -1,23 +1,23 @@
 /**
- * The hash of two texts, one after the other, one character per byte; with `rounds`, of that hash and the second text,
- * as often. For something as short as a name, this takes half the time that `node:crypto` takes, and `core` needs no
- * Node modules.
+ * The hash of the first `length` bytes of a message and of a salt; with `rounds`, of that hash and the salt, as often.
+ * The result is only valid until the next call. For something as short as a name, this takes half the time that
+ * `node:crypto` takes, and `core` needs no Node modules.
  */
-export function sha1(first: string, second = "", rounds = 0): Uint8Array {
-  hashTexts(first, second);
-  if (rounds > 0) hashAgain(second, rounds);
+export function sha1(message: Uint8Array, length: number, salt: Uint8Array, rounds = 0): Uint8Array {
+  hashAll(message, length, salt);
+  if (rounds > 0) hashAgain(salt, rounds);
   return hashBytes();
 }
 
-function hashTexts(first: string, second: string): void {
+function hashAll(first: Uint8Array, firstLength: number, second: Uint8Array): void {
   hash.set(start);
-  const length = first.length + second.length;
+  const length = firstLength + second.length;
   for (let from = 0; ; from += blockSize) {
     const end = Math.min(length - from, blockSize);
     words.fill(0, 0, 16);
     for (let i = 0; i < end; i++) {
       const at = from + i;
-      putByte(i, at < first.length ? first.charCodeAt(at) : second.charCodeAt(at - first.length));
+      putByte(i, (at < firstLength ? first[at] : second[at - firstLength]) ?? 0);
     }
     if (end >= 0 && end < blockSize) putByte(end, 0x80);
     // The length comes last, in eight bytes.
@@ -29,13 +29,13 @@ function hashTexts(first: string, second: string): void {
 }
 
 /** In each round only the hash differs: if everything fits in one block, the rest of it is made once. */
-function hashAgain(salt: string, rounds: number): void {
+function hashAgain(salt: Uint8Array, rounds: number): void {
   if (hashLength + salt.length > blockSize - 9) {
-    for (let left = rounds; left > 0; left--) hashTexts(String.fromCharCode(...hashBytes()), salt);
+    for (let left = rounds; left > 0; left--) hashAll(hashBytes(), hashLength, salt);
     return;
   }
   words.fill(0, 0, 16);
-  for (let i = 0; i < salt.length; i++) putByte(hashLength + i, salt.charCodeAt(i));
+  for (let i = 0; i < salt.length; i++) putByte(hashLength + i, salt[i] ?? 0);
   putByte(hashLength + salt.length, 0x80);
   words[15] = (hashLength + salt.length) * 8;
   const block = words.slice(0, 16);
@@ -48,7 +48,6 @@ function hashAgain(salt: string, rounds: number): void {
 }
 
 function hashBytes(): Uint8Array {
-  const bytes = new Uint8Array(hashLength);
   for (let i = 0; i < hashLength; i++) bytes[i] = (hash[i >> 2] ?? 0) >> (24 - 8 * (i & 3));
   return bytes;
 }
@@ -60,6 +59,7 @@ const hashLength = 20;
 /** Used by one call at a time; new ones would take longer than the hash. */
 const hash = new Int32Array(5);
 const words = new Int32Array(80);
+const bytes = new Uint8Array(hashLength);
 
 const wordAt = (i: number): number => words[i] ?? 0;
 

@@ -5,6 +5,7 @@ import { flags, headerLength, rcodes } from "../../lib/dns/codes.ts";
 import type { Transport } from "../wire/read-query.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { lowerCase, NameCache } from "./name-cache.ts";
+import { createNameFilter } from "./name-filter.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import { coveringNsec3, createNegativeAuthority, type NegativeAuthority } from "./negative-authority.ts";
 import type { NegativeAnswer } from "./prepare.ts";
@@ -15,6 +16,9 @@ type Encloser = {
   shared: { readonly authority: NegativeAuthority; readonly nodes: readonly ZoneNode[] } | undefined;
   /** By the gap between names that each is for. When all enclosers together have too many, all are dropped. */
   proofs: CachedProofs;
+  /** Names below it that were queried, and its children once there were as many: a text per query takes longer. */
+  asked: number;
+  labels: ReturnType<typeof createNameFilter> | undefined;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
   readonly belowVersion: number;
@@ -31,6 +35,8 @@ type Proof = Pick<NegativeAnswer, "authority" | "covering">;
 const mostProofs = 5_000;
 /** Larger ones are made again for each query. */
 const mostBytes = 4_096;
+/** Children that are listed: it takes a few milliseconds. */
+const mostListed = 100_000;
 
 /**
  * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the
@@ -41,11 +47,13 @@ const mostBytes = 4_096;
 export class Enclosers {
   readonly #zones: Pick<LoadedZones, "isNoZone">;
   readonly #cached: NameCache<Encloser>;
+  readonly #seed: number;
   #all = { left: mostProofs };
 
   constructor(zones: Pick<LoadedZones, "isNoZone">, { size, seed }: { readonly size: number; readonly seed: number }) {
     this.#zones = zones;
     this.#cached = new NameCache(size, seed);
+    this.#seed = seed;
   }
 
   /** The answer if the name of a query certainly does not exist; `end` is where the name ends. */
@@ -54,17 +62,29 @@ export class Enclosers {
     if (parentAt >= end) return undefined;
     const encloser = this.#cached.get(query, parentAt, end);
     if (encloser === undefined || !holds(encloser)) return undefined;
-    const { zone, node } = encloser;
-    if (node.children?.has(textAt(query, headerLength + 1, parentAt))) return undefined;
-    if (!this.#zones.isNoZone(query, headerLength, end)) return undefined;
+    const { zone } = encloser;
+    if (this.#hasChild(encloser, query, parentAt) || !this.#zones.isNoZone(query, headerLength, end)) return undefined;
     const isProved = dnssecOk && zone.view.signed > 0;
     const { authority, covering } = isProved
-      ? (this.#proofFor(encloser, textAt(query, headerLength, end)) ?? noProof)
+      ? (this.#proofFor(encloser, query, end) ?? noProof)
       : { authority: zone.negativeAuthority, covering: undefined };
     if (authority === undefined || !isCurrent(authority)) return undefined;
     if (authority.isOnlyForUdp && transport !== "udp") return undefined;
     zone.used = true;
     return { kind: "negative", authority, covering, flagsAndRcode: noNameFlags, dependsOn: undefined };
+  }
+
+  /** Whether the first label of a query's name exists below the encloser; the label ends at `end`. */
+  #hasChild(encloser: Encloser, query: Buffer, end: number): boolean {
+    const { children } = encloser.node;
+    if (children === undefined) return false;
+    encloser.asked += 1;
+    if (encloser.asked === children.size && children.size <= mostListed) {
+      encloser.labels = createNameFilter(this.#seed);
+      for (const label of children.keys()) encloser.labels.add(label);
+    }
+    if (encloser.labels?.mayHoldBytes(query, headerLength + 1, end) === false) return false;
+    return children.has(lowered.toString("latin1", 0, lower(query, headerLength + 1, end)));
   }
 
   /** Call this when the zone has answered that the name does not exist. */
@@ -80,7 +100,7 @@ export class Enclosers {
     const sharedAuthority = shared && createNegativeAuthority(zone.view, shared.authority, transport);
     encloser.shared = shared && sharedAuthority && { authority: sharedAuthority, nodes: shared.nodes };
     if (shared === undefined && authority.bytes.length <= mostBytes)
-      this.#keep(encloser, gapOf(zone.view, encloser.node, name), { authority });
+      this.#keep(encloser, gapOf(zone.view, encloser.node, Buffer.from(name, "latin1"), name.length), { authority });
   }
 
   #newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
@@ -89,6 +109,8 @@ export class Enclosers {
     const { shapeVersion, delegationVersion } = zone.view;
     const proofs = { all: this.#all, byGap: new Map<number, Proof>() };
     return {
+      asked: 0,
+      labels: undefined,
       shared: undefined,
       proofs,
       zone,
@@ -106,12 +128,12 @@ export class Enclosers {
     encloser.proofs.byGap.set(gap, proof);
   }
 
-  #proofFor(encloser: Encloser, name: NameKey): Proof | undefined {
+  #proofFor(encloser: Encloser, query: Buffer, end: number): Proof | undefined {
     const { zone, node, shared, proofs } = encloser;
     // Checked first, so that no name is hashed for an outdated proof, or for one that does not fit.
     if (shared?.authority.isOnlyForUdp) return { authority: shared.authority };
     if (shared !== undefined && !isCurrent(shared.authority)) return undefined;
-    const gap = gapOf(zone.view, node, name);
+    const gap = gapOf(zone.view, node, lowered, lower(query, headerLength, end));
     const cachedProof = proofs.all === this.#all ? proofs.byGap.get(gap) : undefined;
     if (shared === undefined || cachedProof?.authority === shared.authority) return cachedProof;
     const link = linkOfGap(zone.view, gap);
@@ -123,12 +145,13 @@ export class Enclosers {
   }
 }
 
-/** Part of a name in wire format, in lower case. */
-function textAt(query: Buffer, from: number, to: number): string {
-  const text = query.toString("latin1", from, to);
-  for (let i = from; i < to; i++)
-    if (lowerCase(query[i] ?? 0) !== query[i]) return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  return text;
+/** Part of a name, in lower case, until the next call. */
+const lowered = Buffer.alloc(255);
+
+/** Returns its length. */
+function lower(query: Buffer, from: number, to: number): number {
+  for (let i = from; i < to; i++) lowered[i - from] = lowerCase(query[i] ?? 0);
+  return to - from;
 }
 
 /** Every change of the zone replaces the SOA. */
