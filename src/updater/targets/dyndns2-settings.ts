@@ -123,6 +123,12 @@ export const dyndns2ServiceAt = (host: string): (typeof names)[number] | undefin
 
 const names = Object.keys(services) as (keyof typeof services)[];
 
+/** At another path, it may take other parameters. */
+function serviceAtUrl({ host, pathname }: URL): (typeof names)[number] | undefined {
+  const name = dyndns2ServiceAt(host);
+  return name && ["/", new URL(services[name].url).pathname].includes(pathname) ? name : undefined;
+}
+
 export type Dyndns2Target = TargetConfig &
   Endpoint & {
     readonly user: Secret;
@@ -165,7 +171,7 @@ export const dyndns2Settings = mapping(
     transform(value, place) {
       const { service, user, password, contact, dns = [], url: written, ...rest } = withTrust(value, place);
       // What a service does to the address that is not sent does not depend on how it is named here.
-      const serviceName = service ?? (written && dyndns2ServiceAt(written.host));
+      const serviceName = service ?? (written && serviceAtUrl(written));
       const knownService: Service | undefined = serviceName && services[serviceName];
       const ownUrl = knownService && new URL(knownService.url);
       const address = written ?? ownUrl;

@@ -265,6 +265,7 @@ test.each<[string, Partial<ReplaceRequest>, string]>([
     "/nic/update?username=me&password=p4ss%20w%C3%B6rd%3A%20%E5%AF%86%E7%A0%81%200123456789&hostname=home.example.org&myipv6=2001:db8::9&myip=no",
   ],
   ["https://dyndns.strato.com/nic/update", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9,9.9.9.9"],
+  ["https://ydns.io/nic/update", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9"],
   ["https://dns.example.org", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9"],
 ])("%s with %j gets %s", async (service, more, request) => expect(await requestTo(service, more)).toBe(request));
 
