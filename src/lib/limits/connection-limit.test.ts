@@ -42,6 +42,17 @@ describe("places of connections", () => {
     expect(closed).toEqual(["192.0.2.2", "192.0.2.3", "192.0.2.1"]);
   });
 
+  it("a newcomer has time for its first request, even if all others have finished one", () => {
+    const { enter, closed } = lab({ all: 100, source: 100 });
+    for (let i = 0; i < 100; i++) enter(`192.0.2.${i}`)?.used();
+    enter("198.51.100.1");
+    for (let i = 100; i < 124; i++) enter(`192.0.2.${i}`);
+    expect(closed).toEqual(Array.from({ length: 25 }, (_, i) => `192.0.2.${i}`));
+    enter("192.0.2.124");
+    enter("192.0.2.125");
+    expect(closed.slice(25)).toEqual(["192.0.2.25", "198.51.100.1"]);
+  });
+
   it("a thousand idle ones from five IPv6 networks lock nobody out, who works is not closed, and the log says so", () => {
     const lines: unknown[] = [];
     const { enter, closed } = lab({ all: 1_000, source: 250 }, { warn: (fields: unknown) => void lines.push(fields) });

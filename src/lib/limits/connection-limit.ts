@@ -35,6 +35,9 @@ type Connection = {
   left: boolean;
 };
 
+/** So many of all places are for those without a finished request: newcomers need the time to finish one. */
+const partOfUnproven = 1 / 4;
+
 /** The place of the /48 in `networksAround`. */
 const widest = 2;
 
@@ -42,9 +45,10 @@ const newGroup = (): Group => ({ count: 0, unproven: new Set(), proven: new Map(
 
 /**
  * The rule of all listeners: an idle connection costs its client nothing, so nobody may lock others out with them.
- * Where there is no room, a new connection takes the place of another: the oldest of those without a finished request,
- * otherwise one that was idle since the last look at it. If its network has used up its share, it is one of that
- * network. A request only adds one to a number; the order is looked after when there is no room.
+ * Where there is no room, a new connection takes the place of another: the oldest of those without a finished request
+ * if there are many of these, otherwise one that was idle since the last look at it. If its network has used up its
+ * share, it is one of that network. A request only adds one to a number; the order is looked after when there is no
+ * room.
  */
 export class ConnectionLimit {
   readonly #limits: ConnectionLimits;
@@ -94,7 +98,9 @@ export class ConnectionLimit {
 
   #makeRoom(group: Group | undefined, most: number, from: string): boolean {
     if (group === undefined || group.count < most) return true;
-    const next = firstIdle(group.unproven) ?? firstIdleProven(group.proven);
+    const isCrowded = group.unproven.size > most * partOfUnproven;
+    const first = isCrowded ? firstIdle(group.unproven) : firstIdleProven(group.proven);
+    const next = first ?? firstIdle(group.unproven) ?? firstIdleProven(group.proven);
     this.#warnings[group === this.#all ? "all" : "network"](from);
     next?.permit.leave();
     next?.close();

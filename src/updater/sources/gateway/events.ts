@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { closeServer, createPlainServer, type Handle } from "../../../lib/http/page-server.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import type { FollowEnd } from "../source.ts";
 import { openUdpPeer } from "./udp-exchange.ts";
@@ -43,6 +44,9 @@ export const checkWithin = (interval = usualTimes.check): Partial<EventTimes> =>
   check: Math.min(interval, usualTimes.check),
 });
 
+/** A device needs one. Others on its network may have the rest, and give way to it. */
+const mostConnections = 32;
+
 /** Seconds that a subscription lasts. The device may choose another time. */
 const lease = 600;
 
@@ -73,8 +77,7 @@ export async function followEvents(source: EventSource, signal: AbortSignal): Pr
     await unsubscribe(source, id);
     return end;
   } finally {
-    server.closeAllConnections();
-    server.close();
+    void closeServer(server);
   }
 }
 
@@ -172,15 +175,8 @@ function answer(request: IncomingMessage, response: ServerResponse, status: numb
 }
 
 /** Undefined if the port is taken. */
-async function listen(
-  address: string,
-  port: number,
-  listener: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<Server | undefined> {
-  // Not with `import`: see http/client.ts.
-  const http = process.getBuiltinModule("node:http");
-  const server = http.createServer({ requestTimeout: 5_000, maxHeaderSize: 8 * 1024 }, listener);
-  server.maxConnections = 8;
+function listen(address: string, port: number, handle: Handle): Promise<Server | undefined> {
+  const server = createPlainServer({ handle, most: mostConnections });
   return new Promise((resolve) => {
     server.once("error", () => resolve(undefined));
     server.listen(port, address, () => resolve(server));

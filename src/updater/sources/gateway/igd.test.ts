@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { until } from "../../../../test/rig/until.ts";
 import {
@@ -143,6 +145,22 @@ describe("events", () => {
     expect(await follow("/evt", 20)).toEqual({ kind: "not-offered" });
     expect(peer.asked.at(-1)).toMatchObject({ method: "UNSUBSCRIBE", headers: { sid: "uuid:1" } });
     client.close();
+  });
+
+  it("arrive although others on the network hold connections open", async () => {
+    const stop = new AbortController();
+    const following = source.follow(() => undefined, stop.signal);
+    await until(() => peer.subscribers.size === 1);
+    const [callback = ""] = peer.subscribers.values();
+    const port = Number(new URL(callback).port);
+    const idle = Array.from({ length: 40 }, (_, i) =>
+      connect({ host: "127.0.0.1", port, localAddress: `127.0.1.${i % 8}` }).on("error", () => undefined),
+    );
+    await Promise.all(idle.map((socket) => once(socket, "connect")));
+    expect((await fetch(callback, { method: "NOTIFY" })).status).toBe(200);
+    for (const socket of idle) socket.destroy();
+    stop.abort();
+    await following;
   });
 
   it("are not relied on: the router is read regularly even if none comes", async () => {
