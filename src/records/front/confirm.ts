@@ -34,7 +34,7 @@ export function confirming(store: RecordStore, options: Options): RecordStore {
       { name: `${actor.account} ${actor.label}`, most: mostWaiting.perToken },
       { name: `${actor.account}`, most: mostWaiting.perAccount },
     ]);
-    if (permit.kind === "full") throw new StoreBusy(tooMany, { retryAfter: 10 });
+    if (permit.kind === "full") throw new StoreBusy(tooMany, { retryAfter: 10, isLogged: true });
     try {
       const position = await store.lastChange();
       const result = await run();

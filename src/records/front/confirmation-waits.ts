@@ -277,7 +277,7 @@ const unpublished = (states: readonly SetStateView[]): readonly SetKey[] =>
 
 function lateness({ actor, until, longest }: WaitLimit): StoreBusy | undefined {
   if (actor.connection?.isClosed) return new StoreBusy("the client closed the connection", { isLogged: true });
-  return performance.now() > until ? new StoreBusy(notYet(longest), { retryAfter: 10 }) : undefined;
+  return performance.now() > until ? new StoreBusy(notYet(longest), { retryAfter: 10, isLogged: true }) : undefined;
 }
 
 const notYet = (longest: number): string => `it is stored, but not at the provider after ${longest / 1_000} seconds`;
