@@ -78,9 +78,11 @@ function openFile(path: string, log: Logger, limits: RecordLimits | undefined): 
     const checkpoints = startWalCheckpoints(path, log);
     store.onWrite(checkpoints.wrote);
     const close = async () => {
+      await store.drain();
+      // The last writes must not start a thread that nobody ends: the process would never exit.
+      store.onWrite(() => undefined);
       await checkpoints.close();
       console.close();
-      await store.drain();
       store.close();
     };
     return {
