@@ -45,7 +45,7 @@ export function createRecordService(options: RecordServiceOptions) {
     ...bulkOperations(options, permitted, schedule),
     ...zoneFileOperations(options, permitted, { schedule, files }),
     ...dyndnsOperations(options, permitted),
-    ...primaryServerOperations(options, permitted, changeSettings),
+    ...primaryServerOperations(options, permitted, schedule, changeSettings),
     ...signingOperations(options, permitted),
     ...frontOperations(options, permitted, zones.createZone),
   };

@@ -10,7 +10,6 @@ import { allZones } from "../queries/all-zones.ts";
 import { flatMapInParts } from "../queries/flat-map-in-parts.ts";
 import { pageOfRecords } from "../queries/page-of-sets.ts";
 import { type Actor, missing, type NotDone, type PermittedView } from "../queries/permitted-view.ts";
-import type { RecordStore } from "../store/port.ts";
 import { mapInParts } from "./edit/map-in-parts.ts";
 import { createRecordRule, deleteRecordRule, type RecordOutcome, replaceRecordRule } from "./edit-record.ts";
 import type { DraftInZone, RecordDraft } from "./requests.ts";
@@ -22,6 +21,7 @@ export function recordOperations(
   permittedView: PermittedView,
   schedule: Pick<FairSchedule, "next">,
 ) {
+  const zonesOf = zonesSeen({ store, schedule }, permittedView);
   return {
     /** Whether the answer for a whole zone may be long. */
     isLarge: async ({ account }: Actor, zone: string): Promise<boolean> =>
@@ -31,7 +31,7 @@ export function recordOperations(
 
     /** The records that the actor may see; `missing` if the requested zone does not exist. */
     records: async (actor: Actor, query: RecordsQuery) => {
-      const zones = await zonesOf(store, permittedView, actor, query.zone);
+      const zones = await zonesOf(actor, query.zone);
       if (zones === undefined) return missing("zone");
       const readsAll = query.zone === undefined && query.name === undefined && ownersSeen(actor.scope) === undefined;
       if (readsAll && sumOf(zones) > mostOfAllZones) return { kind: "refused" as const, faults: [tooManyRecords] };
@@ -47,7 +47,7 @@ export function recordOperations(
     /** A page of all records that the actor may see; undefined if that may be less than all of the zones. */
     recordsPage: async (actor: Actor, { page, perPage }: { readonly page: number; readonly perPage: number }) => {
       if (actor.scope.sets !== undefined) return undefined;
-      const zones = (await zonesOf(store, permittedView, actor, undefined)) ?? [];
+      const zones = (await zonesOf(actor)) ?? [];
       const range = { from: (page - 1) * perPage, to: page * perPage };
       const records = await pageOfRecords(store, zones, range, () => schedule.next(actor.account));
       return { records, total: sumOf(zones) };
@@ -89,22 +89,15 @@ const tooManyRecords: Fault = {
 
 const sumOf = (zones: readonly Zone[]): number => zones.reduce((sum, { recordCount }) => sum + recordCount, 0);
 
-async function zonesOf(
-  store: RecordStore,
-  permittedView: PermittedView,
-  actor: Actor,
-  id: string | undefined,
-): Promise<readonly Zone[] | undefined> {
-  if (id !== undefined) {
+/** All that the actor may see, or one; undefined if that one does not exist. */
+const zonesSeen =
+  (tools: Parameters<typeof allZones>[0], permittedView: PermittedView) =>
+  async (actor: Actor, id?: string): Promise<readonly Zone[] | undefined> => {
+    const isSeen = ({ name }: Zone) => permittedView.allows(actor, { kind: "read-zone", zone: name });
+    if (id === undefined) return await allZones(tools, actor, isSeen);
     const zone = await permittedView.zone(actor, { zone: id });
     return zone && [zone];
-  }
-  const visible: Zone[] = [];
-  for await (const zone of allZones(store, actor.account)) {
-    if (permittedView.allows(actor, { kind: "read-zone", zone: zone.name })) visible.push(zone);
-  }
-  return visible;
-}
+  };
 
 /** Looks a name up as an owner; a name that cannot be an owner in this zone has no records there. */
 async function recordsOf(

@@ -1,20 +1,32 @@
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import type { Zone } from "../model.ts";
 import type { Order, Page, RecordStore, ZoneFilter, ZoneQuery } from "../store/port.ts";
+import type { Actor } from "./permitted-view.ts";
 
 const partSize = 200;
 
-/** The zones of an account, by name, read in parts: there may be any number. `pause` comes before each part. */
-export async function* allZones(
-  store: Pick<RecordStore, "zonesAfter">,
-  account: number,
+type Tools = {
+  readonly store: Pick<RecordStore, "zonesAfter">;
+  readonly schedule: Pick<FairSchedule, "next">;
+};
+
+/**
+ * The zones of the actor's account that are kept, by name. Read in parts, each in its turn: there may be any number,
+ * with many labels.
+ */
+export async function allZones(
+  { store, schedule }: Tools,
+  { account, scope }: Actor,
+  keep: (zone: Zone) => boolean,
   filter: ZoneFilter = {},
-  pause: () => Promise<void> | undefined = () => undefined,
-): AsyncGenerator<Zone> {
+): Promise<readonly Zone[]> {
+  const seen = scope.zones === undefined ? filter : { ...filter, within: scope.zones };
+  const kept: Zone[] = [];
   for (let after = ""; ; ) {
-    await pause();
-    const part = await store.zonesAfter(account, after, partSize, filter);
-    yield* part;
-    if (part.length < partSize) return;
+    await schedule.next(account);
+    const part = await store.zonesAfter(account, after, partSize, seen);
+    kept.push(...part.filter(keep));
+    if (part.length < partSize) return kept;
     after = part.at(-1)?.name ?? "";
   }
 }

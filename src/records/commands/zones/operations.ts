@@ -37,7 +37,7 @@ import {
   refused,
 } from "../../queries/permitted-view.ts";
 import { zoneStatuses } from "../../queries/status.ts";
-import type { Page, RecordStore, ZoneQuery } from "../../store/port.ts";
+import type { Page, ZoneQuery } from "../../store/port.ts";
 import type { Done, IdempotencyOption, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
 import { keyTaken, outcomeWithZone, toWritten } from "../write.ts";
 import {
@@ -88,11 +88,10 @@ const zoneReads = ({ store, now }: RecordServiceOptions, permittedView: Permitte
 
   /** `keep` filters the zones that the query finds and the actor may see. */
   zones: async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
-    const { account, scope } = actor;
-    const seen = scope.zones === undefined ? query : { ...query, within: scope.zones };
+    const { zones: within } = actor.scope;
     const page = keep
-      ? pageOfZones(await keptZones(store, schedule, account, seen, keep), query)
-      : await store.zones(account, seen);
+      ? pageOfZones(await allZones({ store, schedule }, actor, keep, query), query)
+      : await store.zones(actor.account, within === undefined ? query : { ...query, within });
     return { ...page, items: await Promise.all(page.items.map((zone) => permittedView.asSeen(actor, zone))) };
   },
 
@@ -107,19 +106,6 @@ const zoneReads = ({ store, now }: RecordServiceOptions, permittedView: Permitte
     return closest && (await permittedView.zone(actor, closest));
   },
 });
-
-async function keptZones(
-  store: RecordStore,
-  schedule: FairSchedule,
-  account: number,
-  { order, page, perPage, ...filter }: ZoneQuery,
-  keep: (zone: Zone) => boolean,
-): Promise<readonly Zone[]> {
-  const kept: Zone[] = [];
-  for await (const zone of allZones(store, account, filter, () => schedule.next(account)))
-    if (keep(zone)) kept.push(zone);
-  return kept;
-}
 
 /** Creating and deleting zones, for all APIs. `idempotency`: set by an API that stores actions; without it, none is. */
 const zoneWrites = (tools: ZoneTools) => ({

@@ -1,6 +1,8 @@
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { portOf, primaryFaults } from "../../../core/addresses/primary-address.ts";
 import type { Fault } from "../../../core/result.ts";
+import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
+import type { Zone } from "../../model.ts";
 import { newZoneId } from "../../new-id.ts";
 import type { RecordServiceOptions } from "../../options.ts";
 import { allZones } from "../../queries/all-zones.ts";
@@ -17,6 +19,7 @@ type Written = { readonly kind: "done"; readonly serverInZone: ServerInZone } | 
 export function primaryServerOperations(
   { store, allowedPrimaries = [] }: RecordServiceOptions,
   permittedView: PermittedView,
+  schedule: Pick<FairSchedule, "next">,
   changeSettings: ChangeSettings,
 ) {
   const change = async (actor: Actor, zone: string, edit: SettingsEdit): Promise<ZoneOutcome> =>
@@ -39,14 +42,11 @@ export function primaryServerOperations(
   return {
     /** Of one zone, or of all zones that the actor may see; empty if the zone does not exist. */
     primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly ServerInZone[]> => {
+      const isSeen = ({ name }: Zone) => permittedView.allows(actor, { kind: "read-zone", zone: name });
       const one = zoneId === undefined ? undefined : await permittedView.zone(actor, { zone: zoneId });
-      const zones = one ? [one] : [];
-      if (zoneId === undefined) {
-        for await (const zone of allZones(store, actor.account, { mode: "secondary" })) zones.push(zone);
-      }
-      return zones
-        .filter((zone) => permittedView.allows(actor, { kind: "read-zone", zone: zone.name }))
-        .flatMap((zone) => zone.settings.primaries.map((server) => ({ zone, server })));
+      const all = zoneId === undefined && (await allZones({ store, schedule }, actor, isSeen, { mode: "secondary" }));
+      const zones = all || (one ? [one] : []);
+      return zones.flatMap((zone) => zone.settings.primaries.map((server) => ({ zone, server })));
     },
 
     addPrimaryServer: async (actor: Actor, zone: string, draft: ServerAddress): Promise<Written> => {
