@@ -56,13 +56,13 @@ export async function importZone(
   io: CommandIo,
 ): Promise<ZoneImport> {
   const { name: zone, left } = there;
-  const { ttl, sets, raised } = withHigherTtls(there, lowestTtl);
-  const fitting: Content = { ...(there.marks && { marks: there.marks }), ttl, sets };
   let sent: ImportRequest | undefined;
   try {
     const before = await call(api, "GET", `${zonePath(zone)}/zonefile?labels=true`, { expected: [404] });
     const isNew = before.status === 404;
     const here = isNew ? undefined : readExport(String(before.body.zonefile), zone);
+    const { ttl, sets, raised } = withHigherTtls(there, lowestTtl, here?.sets);
+    const fitting: Content = { ...(there.marks && { marks: there.marks }), ttl, sets };
     const brought = options.fileNameservers ? fitting : { ...fitting, sets: fitting.sets.filter(isNotOwn) };
     const wanted = here === undefined ? brought : combined(here, brought, options.merge === true);
     const changes = [...defaultNote(here, wanted), ...marksNote(here, wanted)];
@@ -75,8 +75,8 @@ export async function importZone(
     return { zone, notes, left, sets: brought.sets.length, state, difference, because: undefined };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const notes = [...there.notes, ...raised];
-    return { ...failedImport(zone, refusalOf(error, sent)), notes, left, sets: there.sets.length };
+    const because = refusalOf(error, sent);
+    return { ...failedImport(zone, because), notes: there.notes, left, sets: there.sets.length };
   }
 }
 
