@@ -5,7 +5,6 @@
  */
 export type Libc = {
   readonly mmap: (at: bigint, size: bigint, access: number, kind: number, fd: number, from: bigint) => bigint;
-  readonly munmap: (at: bigint, size: bigint) => number;
   readonly socket: (family: number, kind: number, protocol: number) => number;
   readonly setsockopt: (fd: number, level: number, option: number, value: bigint, size: number) => number;
   readonly bind: (fd: number, address: bigint, size: number) => number;
@@ -24,7 +23,6 @@ export type Libc = {
 
 const signatures = {
   mmap: [["pointer", "u64", "i32", "i32", "i32", "i64"], "pointer"],
-  munmap: [["pointer", "u64"], "i32"],
   socket: [["i32", "i32", "i32"], "i32"],
   setsockopt: [["i32", "i32", "i32", "pointer", "u32"], "i32"],
   bind: [["i32", "pointer", "u32"], "i32"],
