@@ -35,8 +35,8 @@ type Proof = Pick<NegativeAnswer, "authority" | "covering">;
 const mostProofs = 5_000;
 /** Larger ones are made again for each query. */
 const mostBytes = 4_096;
-/** Children that are listed: it takes a few milliseconds. */
-const mostListed = 100_000;
+/** Children that are listed, which takes a few milliseconds: queries wait meanwhile. */
+const mostListed = 10_000;
 
 /**
  * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the
