@@ -36,6 +36,16 @@ export function* inSteps<T extends object | undefined>(work: T | Steps<T>): Step
   return isSteps(work) ? yield* work : work;
 }
 
+/** Continues with a value that may take steps. Short work takes none, and no generator. */
+export const afterSteps = <T extends object | undefined, U extends object>(
+  work: T | Steps<T>,
+  use: (value: T) => U | Steps<U>,
+): U | Steps<U> => (isSteps(work) ? continuing(work, use) : use(work));
+
+function* continuing<T, U extends object>(work: Steps<T>, use: (value: T) => U | Steps<U>): Steps<U> {
+  return yield* inSteps(use(yield* work));
+}
+
 /** Short work on each item, a hundred of them per step, which takes well below a millisecond. */
 export function* eachInSteps<Item>(items: Iterable<Item>, work: (item: Item) => void): Steps<void> {
   let done = 0;

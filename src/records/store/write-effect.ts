@@ -1,21 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Instant } from "../../core/instant.ts";
 import { apex } from "../../core/names/name.ts";
-import { type Change, diffSets } from "../../core/records/changes.ts";
+import type { Change } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { compareSerials, nextSerial } from "../../core/records/serial.ts";
-import type { LoggedRow, LoggedSetChange, NewZone, Zone, ZoneSettings } from "../model.ts";
+import type { LoggedRow, LoggedSetChange, NewZone, Zone } from "../model.ts";
 import type { EncryptedKey } from "../signing/signer.ts";
-
-export type Wanted = {
-  readonly sets: readonly RRset[] | undefined;
-  readonly settings?: ZoneSettings | undefined;
-  readonly serial?: number | undefined;
-  /** Names whose signatures are renewed; or all are signed again. */
-  readonly renew?: readonly string[] | "all" | undefined;
-  /** Private keys that the new settings name. */
-  readonly keys?: readonly EncryptedKey[] | undefined;
-};
+import type { Decision } from "./port.ts";
 
 /** Who writes, and when. */
 export type WrittenBy = { readonly actor: string; readonly now: Instant };
@@ -31,22 +22,11 @@ export type WriteEffect = {
   readonly log: readonly Omit<LoggedRow, "position">[];
 };
 
-/**
- * The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be
- * renewed.
- */
-export const effectOf = (
-  zone: Zone,
-  existing: readonly RRset[],
-  wanted: Wanted,
-  by: WrittenBy,
-): WriteEffect | undefined => effectWith(zone, wanted.sets ? diffSets(existing, wanted.sets) : [], wanted, by);
-
-/** Like `effectOf`, for changes of sets that are already known. */
+/** The effect of a decision; undefined if nothing differs and nothing is to be renewed. */
 export function effectWith(
   zone: Zone,
   changes: readonly Change[],
-  wanted: Pick<Wanted, "settings" | "serial" | "renew">,
+  wanted: Pick<Decision, "settings" | "serial" | "renew">,
   by: WrittenBy,
 ): WriteEffect | undefined {
   const { settings = zone.settings } = wanted;

@@ -4,10 +4,11 @@ import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { accessKinds } from "../access-ended.ts";
+import type { Need } from "../plan-rule.ts";
 import type { ActorKey, Command } from "../port.ts";
 import type { NamesSwitch } from "../signed/plan-step.ts";
 import { type Loaded, mostOwners } from "./batch.ts";
-import { type KeptKey, type Need, ownersOf, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
+import { type KeptKey, ownersOf, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
 import {
   type Busy,
   busyZones,

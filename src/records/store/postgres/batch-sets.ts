@@ -3,8 +3,9 @@ import type { RecordType } from "../../../core/rdata/table.ts";
 import { dname, type StoredNames } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Steps, sortInSteps } from "../../../core/steps.ts";
-import type { Zone, ZoneKey } from "../../model.ts";
-import type { ActorKey, WriteRequest } from "../port.ts";
+import type { Zone } from "../../model.ts";
+import type { Need } from "../plan-rule.ts";
+import type { ActorKey } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
 
@@ -231,8 +232,6 @@ const rowOf = (set: RRset): SetRow => ({
 });
 
 /** A zone that a write concerns, and the sets that the write needs to see. */
-export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
-
 /** The owner of the record in `at` is always included. */
 export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, SetKeyInBatch>): ReadonlySet<string> {
   const owners = new Set(

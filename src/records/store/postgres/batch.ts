@@ -2,33 +2,18 @@ import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { apex } from "../../../core/names/name.ts";
 import { type Neighbourhood, refusalOfName } from "../../../core/names/zone-neighbours.ts";
-import { diffingSets } from "../../../core/records/changes.ts";
-import { finish, type Steps } from "../../../core/steps.ts";
+import type { Change } from "../../../core/records/changes.ts";
+import type { RRset } from "../../../core/records/rrset.ts";
+import type { Steps } from "../../../core/steps.ts";
 import { type Action, isLarge, type LoggedRow, type NewZone, type Zone } from "../../model.ts";
-import { type EncryptedKey, type Signer, signingTime } from "../../signing/signer.ts";
+import { type EncryptedKey, signingTime } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
 import { changedNothing, keysKept, untilPublished } from "../kept-actions.ts";
-import { AccessEnded, type Command, type NotCreated, type WriteView } from "../port.ts";
-import { concernsSigning, isSignedAlike, type SigningStep, unsignedEffect } from "../signed/plan-step.ts";
-import { type AsidesByZone, asideNeeded } from "../signed/sign-aside.ts";
-import {
-  effectOf,
-  effectWith,
-  firstEffect,
-  serialAfter,
-  type Wanted,
-  type WriteEffect,
-  type WrittenBy,
-} from "../write-effect.ts";
-import {
-  BatchSets,
-  BatchZones,
-  type KeptKey,
-  type Need,
-  ownersOf,
-  type SetKeyInBatch,
-  type StoredSet,
-} from "./batch-sets.ts";
+import type { ActionBy, Need, StoreSnapshot, StoreTransaction, ZoneWrite } from "../plan-rule.ts";
+import { AccessEnded, type ActionResult, type Command, type WriteView } from "../port.ts";
+import { isSignedAlike, type SigningStep } from "../signed/plan-step.ts";
+import { firstEffect, serialAfter, type WriteEffect, type WrittenBy } from "../write-effect.ts";
+import { BatchSets, BatchZones, type KeptKey, ownersOf, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
 import { newZoneKey } from "./neighbours.ts";
 import { createSignedPart, type SignedPart } from "./signed/part.ts";
 
@@ -80,15 +65,21 @@ type ActionToWrite = Action & {
   readonly publishes?: number;
 };
 
+type BatchOptions = {
+  /** It has one write. */
+  readonly isAlone: boolean;
+  /** As in `WriteView`. */
+  readonly mostValues: number | undefined;
+};
+
 /**
  * Zones, sets and ids as the writes of one transaction see them: read once, changed in memory, written once. Each
  * write sees the effects of those before it.
  */
-export class PostgresBatch {
-  readonly zoneCounts: Map<number, number>;
+export class PostgresBatch implements StoreTransaction {
+  readonly #zoneCounts: Map<number, number>;
   readonly #loaded: Loaded;
-  readonly #signer: Signer | undefined;
-  readonly #alone: boolean;
+  readonly #options: BatchOptions;
   readonly #zones: BatchZones;
   readonly #sets: BatchSets;
   readonly #freshZones: number[];
@@ -100,12 +91,11 @@ export class PostgresBatch {
   readonly #newKeys = new Map<string, KeptKey>();
   readonly #signedThrough: Map<number, number>;
 
-  constructor(loaded: Loaded, signer?: Signer, alone = false) {
-    this.zoneCounts = new Map(loaded.zoneCounts);
+  constructor(loaded: Loaded, options: BatchOptions) {
+    this.#zoneCounts = new Map(loaded.zoneCounts);
     this.#signedThrough = new Map(loaded.signedThrough);
     this.#loaded = loaded;
-    this.#signer = signer;
-    this.#alone = alone;
+    this.#options = options;
     this.#zones = new BatchZones(loaded.zones);
     this.#sets = new BatchSets(loaded.sets, loaded.places);
     this.#freshZones = [...loaded.freshZones];
@@ -119,43 +109,44 @@ export class PostgresBatch {
     if (accessKeys(actor ?? {}).some((key) => this.#loaded.ended.has(key))) throw new AccessEnded();
   }
 
-  *view(need: Need): Steps<WriteView | undefined> {
+  readonly view: StoreSnapshot["view"] = (need) => {
     const number = this.#numberOf(need.at);
     const zone = number === undefined ? undefined : this.#zones.get(number);
     if (zone === undefined || zone.account !== need.account) return undefined;
+    if (need.owners === "all" || need.owners === "to-remove") return this.#viewingAll(zone, need.owners);
     const sets = this.#sets;
-    const storedNames = sets.storedNames(zone, () => this.#mustBeWhole(zone));
-    if (need.owners === "to-remove" && isLarge(zone)) {
-      const kept = (yield* sets.all(zone)).filter(({ owner, locked }) => owner === apex || locked);
-      return { zone, sets: kept, storedNames };
-    }
-    if (need.owners === "all" || need.owners === "to-remove") {
-      this.#mustBeRead(zone);
-      return { zone, sets: yield* sets.all(zone), storedNames };
-    }
     const owners = [...ownersOf(need, zone, sets.places)];
     for (const owner of owners) this.#mustBeRead(zone, owner);
-    return { zone, sets: owners.flatMap((owner) => sets.at(zone, owner)), storedNames };
+    return this.#viewOf(
+      zone,
+      owners.flatMap((owner) => sets.at(zone, owner)),
+    );
+  };
+
+  *#viewingAll(zone: Zone, owners: "all" | "to-remove"): Steps<WriteView> {
+    if (owners === "all" || !isLarge(zone)) {
+      this.#mustBeRead(zone);
+      return this.#viewOf(zone, yield* this.#sets.all(zone));
+    }
+    const kept = (yield* this.#sets.all(zone)).filter(({ owner, locked }) => owner === apex || locked);
+    return this.#viewOf(zone, kept);
   }
 
-  /** Plans a write; nothing changes until `apply` is called. `asides`: names that were signed for it. */
-  *replace(
-    { zone, sets: existing }: WriteView,
-    { keys, ...wanted }: Wanted,
-    by: WrittenBy,
-    { asides, isTrial }: { readonly asides?: AsidesByZone | undefined; readonly isTrial?: boolean | undefined },
-  ) {
-    const changes = wanted.sets ? yield* diffingSets(existing, wanted.sets) : [];
-    const changed = effectWith(zone, changes, wanted, by);
-    if (changed === undefined) return { zone, apply: nothing };
-    const effect = keys ? { ...changed, keys } : changed;
-    if (isTrial || !concernsSigning(zone, effect.zone)) return { zone: effect.zone, apply: () => this.#apply(effect) };
-    this.#expectSignable(zone, effect, by);
-    return {
-      zone: effect.zone,
-      needs: asideNeeded(zone, effect, by, wanted.renew, asides),
-      apply: () => this.#apply(unsignedEffect(effect, by, wanted.renew, asides?.get(zone.number))),
-    };
+  #viewOf(zone: Zone, sets: readonly RRset[]): WriteView {
+    const storedNames = this.#sets.storedNames(zone, () => this.#mustBeWhole(zone));
+    return { zone, sets, storedNames, mostValues: this.#options.mostValues };
+  }
+
+  /** Returns the zone as it is then. */
+  *write(write: ZoneWrite): Steps<Zone> {
+    if (write.kind === "create") return yield* this.#create(write.zone, write.changes, write.by);
+    yield* this.#apply(write.effect);
+    const { zone } = write.effect;
+    if (write.kind === "remove") {
+      this.#signed.remove(write.before);
+      this.#zones.remove(write.before, zone.serial);
+    }
+    return zone;
   }
 
   /** What the signer has made of earlier writes, unless others were faster. Nothing else of the zone changes. */
@@ -169,62 +160,60 @@ export class PostgresBatch {
     this.#log.push(signed);
   }
 
+  readonly zoneCount: StoreSnapshot["zoneCount"] = (account) => this.#zoneCounts.get(account);
+
   /** Why the zone cannot be created. */
-  obstacleTo(newZone: NewZone): NotCreated | undefined {
+  readonly obstacleTo: StoreSnapshot["obstacleTo"] = (newZone) => {
     const { taken, neighbours } = this.#loaded;
     if (this.#zones.numberOf(newZone) !== undefined) return "name-taken";
     // The neighbours that were read are outdated; also, one statement cannot delete a zone and insert a new one of the
     // same name.
-    const isLong = !this.#alone && newZone.sets.length > mostOwners;
+    const isLong = !this.#options.isAlone && newZone.sets.length > mostOwners;
     if (this.#zones.hasMovedNear(newZone.name) || isLong) throw new RunAlone();
     if (taken.has(newZone.name)) return "name-taken";
     const neighbourhood = neighbours.get(newZoneKey(newZone));
     if (neighbourhood === undefined) throw new RunAlone();
     return refusalOfName(newZone, neighbourhood);
-  }
+  };
 
-  *create(newZone: NewZone, actor: string): Steps<Zone | NotCreated> {
-    const { sets: first, reserved: _, ...identity } = newZone;
-    const obstacle = this.obstacleTo(newZone);
-    if (obstacle !== undefined) return obstacle;
-    const last = this.#loaded.departed.get(newZone.name);
-    const [number, serial] = [this.#freshZones.shift(), serialAfter(last, newZone)];
+  *#create({ sets, reserved: _, ...identity }: NewZone, changes: readonly Change[], by: WrittenBy): Steps<Zone> {
+    const last = this.#loaded.departed.get(identity.name);
+    const number = this.#freshZones.shift();
     if (number === undefined) throw new RunAlone();
-    const recordCount = first.reduce((sum, set) => sum + set.records.length, 0);
-    const zone = { ...identity, number, serial, recordCount, modified: newZone.created };
+    const serial = serialAfter(last, { ...identity, sets });
+    const recordCount = sets.reduce((sum, { records }) => sum + records.length, 0);
+    const zone = { ...identity, number, serial, recordCount, modified: identity.created };
     this.#zones.create(zone);
-    yield* this.#apply(firstEffect(zone, yield* diffingSets([], first), { actor, now: newZone.created }));
+    yield* this.#apply(firstEffect(zone, changes, by));
+    const count = this.#zoneCounts.get(zone.account);
+    if (count !== undefined) this.#zoneCounts.set(zone.account, count + 1);
     return zone;
   }
 
-  /** Returns the zone in its last state. */
-  remove({ zone, sets: existing }: WriteView, by: WrittenBy): Zone {
-    const effect = effectOf(zone, existing, { sets: [] }, by);
-    if (effect !== undefined) finish(this.#apply(effect));
-    const last = effect?.zone ?? zone;
-    this.#signed.remove(zone);
-    this.#zones.remove(zone, last.serial);
-    return last;
-  }
+  readonly earlierAnswer: StoreSnapshot["earlierAnswer"] = <T>({ actor, now, idempotencyKey }: ActionBy) => {
+    const stored = idempotencyKey && this.#keys.get(keyOf(actor, idempotencyKey.key));
+    if (stored === undefined || stored.at <= now - keysKept.time) return undefined;
+    return stored.fingerprint === idempotencyKey?.fingerprint
+      ? (JSON.parse(stored.outcome) as ActionResult<T>)
+      : "key-taken";
+  };
 
-  /** The row stored under the key, unless it has expired. */
-  kept(actor: string, { key }: Pick<KeptKey, "key">, now: number): KeptKey | undefined {
-    const storedKey = this.#keys.get(keyOf(actor, key));
-    return storedKey !== undefined && storedKey.at > now - keysKept.time ? storedKey : undefined;
-  }
+  readonly keep: StoreTransaction["keep"] = (zone, actionName, by, result, isChanged) => {
+    const { actor, now: at, idempotencyKey } = by;
+    const action = actionName === undefined ? undefined : this.#addAction(zone, actionName, by, isChanged);
+    const actionResult = { result, action, serial: zone.serial };
+    if (idempotencyKey !== undefined) {
+      const key = { actor, ...idempotencyKey, at, outcome: JSON.stringify(actionResult) };
+      this.#keys.set(keyOf(actor, key.key), key);
+      this.#newKeys.set(keyOf(actor, key.key), key);
+    }
+    return actionResult;
+  };
 
-  /**
-   * `running`: the id of an action that was stored when the write began. If the write changed a zone that is
-   * published at a provider, the action is running until the provider has the change.
-   */
-  addAction(
-    of: Zone,
-    command: string,
-    { actor, now: at, isChanged }: WrittenBy & { isChanged: boolean },
-    running?: number,
-  ): Action {
+  /** If the write changed a zone that is published at a provider, it is running until the provider has the change. */
+  #addAction(of: Zone, command: string, { actor, now: at, running }: ActionBy, isChanged: boolean): Action {
     const { account, number: zone, name: zoneName } = of;
-    const id = running ?? this.#freshActions.shift();
+    const id = running?.id ?? this.#freshActions.shift();
     if (id === undefined) throw new RunAlone();
     const action = { id, zone, zoneName, command, at };
     const isPublishing = isChanged && of.settings.published !== undefined;
@@ -232,11 +221,6 @@ export class PostgresBatch {
     this.#actions.push({ ...action, account, actor, ...until });
     if (of.settings.published === undefined) return action;
     return isPublishing ? { ...action, status: "running" } : { ...action, ...changedNothing };
-  }
-
-  keep(key: KeptKey): void {
-    this.#keys.set(keyOf(key.actor, key.key), key);
-    this.#newKeys.set(keyOf(key.actor, key.key), key);
   }
 
   /** What is to be written. */
@@ -268,16 +252,15 @@ export class PostgresBatch {
     if (this.#loaded.owners.get(number) !== "all" && !this.#zones.isCreated(number)) throw new ReadWholeZone();
   }
 
-  /** A signed zone cannot be changed while it cannot be signed. */
-  #expectSignable({ number }: Zone, { zone, keys = [] }: WriteEffect, { now }: WrittenBy): void {
-    if (this.#signer === undefined)
+  readonly expectSignable: StoreSnapshot["expectSignable"] = ({ zone, keys = [] }, signer, now) => {
+    if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
     if (zone.settings.dnssec === undefined) return;
-    signingTime(this.#loaded.signedApexes.get(number), now);
-    const missing = this.#signer.notLoaded(zone.settings.dnssec?.keys ?? []);
+    signingTime(this.#loaded.signedApexes.get(zone.number), now);
+    const missing = signer.notLoaded(zone.settings.dnssec.keys);
     if (missing.length > 0)
-      this.#signer.load([...this.#loaded.encryptedKeys, ...keys].filter(({ id }) => missing.includes(id)));
-  }
+      signer.load([...this.#loaded.encryptedKeys, ...keys].filter(({ id }) => missing.includes(id)));
+  };
 
   *#apply(effect: WriteEffect): Steps<void> {
     this.#signed.noteKeys(effect);
@@ -286,7 +269,5 @@ export class PostgresBatch {
     this.#zones.change(effect.zone);
   }
 }
-
-function* nothing(): Steps<void> {}
 
 export type BatchOutcome = ReturnType<PostgresBatch["outcome"]>;

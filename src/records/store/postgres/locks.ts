@@ -1,8 +1,9 @@
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
+import type { Need } from "../plan-rule.ts";
 import type { ActorKey } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
-import type { Need, SetKeyInBatch } from "./batch-sets.ts";
+import type { SetKeyInBatch } from "./batch-sets.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
 

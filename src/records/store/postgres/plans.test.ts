@@ -24,7 +24,9 @@ const writing = (writes: Write<unknown>[]) => {
     writes.push(write);
     return new Promise(() => undefined);
   };
-  return { run: createRun({ add, signFirst: () => Promise.reject(new Error("nothing is signed here")) }) };
+  return {
+    run: createRun({ add, signer: undefined, signFirst: () => Promise.reject(new Error("nothing is signed here")) }),
+  };
 };
 
 const few = [0, 100, 200, 300, 400];
@@ -170,7 +172,7 @@ function usesIndexes(places: readonly Place[]): void {
           { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
           "t",
         );
-      const batch = new PostgresBatch(await loadBatch(run, writes, how));
+      const batch = new PostgresBatch(await loadBatch(run, writes, how), { isAlone: false, mostValues: undefined });
       const made = writes.map((write) => finish(write.run(batch)) as string | { readonly name: string });
       expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
         "inside-foreign-zone",
@@ -220,7 +222,7 @@ function usesIndexes(places: readonly Place[]): void {
         const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
         void writeTo(store, request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
       }
-      const batch = new PostgresBatch(await loadBatch(run, writes, how));
+      const batch = new PostgresBatch(await loadBatch(run, writes, how), { isAlone: false, mostValues: undefined });
       expect(writes.map((write) => finish(write.run(batch)))).toEqual(places.map(() => true));
       for (const statement of finish(writeStatements(batch.outcome(), 1))) await explain(statement);
     });

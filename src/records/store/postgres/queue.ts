@@ -34,6 +34,8 @@ export type PostgresQueueOptions = {
   readonly signer?: Signer | undefined;
   /** How many zones an account may have. */
   readonly mostZones?: number | undefined;
+  /** As in `WriteView`. */
+  readonly mostValues?: number | undefined;
   /** Further writes are refused immediately. */
   readonly mostWaiting?: number | undefined;
   /** A write waits this many milliseconds for a lock, and then fails. */
@@ -261,7 +263,7 @@ export class PostgresWriteQueue {
   }
 
   #planTogether(writes: readonly Write<unknown>[], loaded: LoadedBatch): BatchPlan {
-    const batch = new PostgresBatch(loaded, this.#options.signer);
+    const batch = new PostgresBatch(loaded, { isAlone: false, mostValues: this.#options.mostValues });
     const fates = writes.map((write): Fate => {
       const busy = busyFor(write, loaded.busy, loaded.places);
       return busy ? { kind: "busy", ...busy } : fateNow(write, batch);
@@ -272,7 +274,7 @@ export class PostgresWriteQueue {
 
   async #planAlone(write: Write<unknown>, loaded: LoadedBatch, mayStage: boolean): Promise<BatchPlan> {
     const account = write.needs[0]?.account ?? write.creates?.account ?? 0;
-    const batch = new PostgresBatch(loaded, this.#options.signer, true);
+    const batch = new PostgresBatch(loaded, { isAlone: true, mostValues: this.#options.mostValues });
     const fates = [await fateOf(() => this.#schedule.run(account, write.run(batch)))];
     const [outcome, link] = [batch.outcome(), randomInt(mostLink)];
     const writing = writeStatements(outcome, link, mayStage && isStaged(outcome));

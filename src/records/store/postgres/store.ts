@@ -155,13 +155,13 @@ function openWrites(
   { sql, feed, asideReads, postgres, counters }: WritesOptions,
 ) {
   const lockLimit = limits?.lock ?? usualLimits.lock;
-  const limited = { lockLimit, mostWaiting, mostZones: recordLimits?.quotas?.zones };
+  const limited = { lockLimit, mostWaiting, mostZones: recordLimits?.quotas?.zones, mostValues: recordLimits?.set };
   const { committed, listen } = feed;
   const queue = new PostgresWriteQueue({ postgres, counters, committed, ...limited, purge: createPurge(), signer });
   const asides = new SignsAside(createAsideStore({ postgres, reads: asideReads }), signer);
   const add = <T>(write: Write<T>): Promise<T> => queue.add(write);
   const recordQuota = recordLimits && new RecordQuota(recordLimits, sql);
-  const run = createRun({ add, recordQuota, mostValues: recordLimits?.set, signFirst: asides.signFirst });
+  const run = createRun({ add, signer, recordQuota, signFirst: asides.signFirst });
   const { schedule, signAside } = asides;
   return {
     store: { run, ...createSigning({ postgres, signer, add, schedule, signAside, listen, log }) },

@@ -1,10 +1,11 @@
 import { afterEach, expect, it } from "vitest";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
+import { plainSettings } from "../../model.ts";
 import { createStoreCounters } from "../counters.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { LargeWrites } from "./large-writes.ts";
-import { type PlannedWrite, type Planning, smallWriteLimits, writePlannedIfSmall } from "./planned-write.ts";
+import { type PlannableWrite, smallWriteLimits, writeIfSmall } from "./planned-write.ts";
 import { migrations } from "./schema.ts";
 import { WriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
@@ -49,45 +50,52 @@ const queue = new WriteQueue({
 });
 let writes: LargeWrites | undefined;
 let heldUp: number[] = [];
-const open = (left: number) => {
+const open = (left: number, connection = new WriteConnection(openSqlite(":memory:", migrations))) => {
   heldUp = [];
   const opened = new LargeWrites({
     queue,
     main,
     pauses: { heldUp: (account) => void heldUp.push(account), left: () => left },
-    open: () => new WriteConnection(openSqlite(":memory:", migrations)),
+    open: () => connection,
   });
   writes = opened;
   return opened;
 };
 afterEach(() => writes?.close());
 
-const command = { kind: "test" };
-
-const planning = (steps: number): Planning<string> =>
-  function* () {
-    for (let i = 0; i < steps; i++) yield;
-    return { writes: [], finish: () => "done" };
-  };
+const planning = (steps: number): PlannableWrite => ({
+  command: { kind: "test" },
+  rule: {
+    kind: "write-all",
+    requests: [],
+    decide: function* () {
+      for (let i = 0; i < steps; i++) yield;
+      return { decisions: [], result: "done" };
+    },
+  },
+  options: { signer: undefined },
+  running: undefined,
+});
 
 it("a pause delays large writes only, and ends when the store is closed", async () => {
   const store = open(29_000);
   const large = [one, one].map((account) =>
-    store.commit(account, { command, planning: planning(9_999) }).catch((error: Error) => error.message),
+    store.commit(account, planning(9_999)).catch((error: Error) => error.message),
   );
-  const small = { command, planning: planning(9) };
-  expect(await queue.commit(() => writePlannedIfSmall(main, small, smallWriteLimits))).toEqual({ result: "done" });
+  expect(await queue.commit(() => writeIfSmall(main, planning(9), smallWriteLimits))).toEqual({ result: "done" });
   store.close();
   expect(await Promise.all(large)).toEqual(["the store is closed", "the store is closed"]);
 });
 
 it("a large write is refused if the pause is too long to wait for", async () => {
   const refusal = await open(45_500)
-    .commit(one, { command, planning: planning(9_999) })
+    .commit(one, planning(9_999))
     .catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(StoreBusy);
   expect(refusal).toMatchObject({ retryAfter: 46 });
 });
+
+const zone = { id: "z", name: "z.example", account: one, settings: plainSettings(60), serial: 1, created: 1, sets: [] };
 
 it.each([
   { waiting: [], pauses: [], why: "nobody else writes" },
@@ -95,18 +103,17 @@ it.each([
   { waiting: [one, two], pauses: [one], why: "another account has to wait" },
 ])("an account must pause after $pauses if $why", async ({ waiting, pauses }) => {
   const arrived: Promise<unknown>[] = [];
-  const write: PlannedWrite = {
-    ...{ changes: [], log: [], isCurrent: () => true, apply: nothing },
-    *applying() {
+  const created = { ...zone, number: 1, modified: 1, recordCount: 0 };
+  const opened = new WriteConnection(openSqlite(":memory:", migrations));
+  Object.assign(opened, { createZone: () => created });
+  Object.assign(opened.writer, {
+    *creatingSets() {
       for (const account of waiting) arrived.push(queue.commit(nothing, account));
       yield;
     },
-  };
-  const large: Planning<string> = function* () {
-    yield;
-    return { writes: [write], finish: () => "done" };
-  };
-  expect(await open(0).commit(one, { command, planning: large })).toBe("done");
+  });
+  const large = { ...planning(0), rule: { kind: "create", zone, actor: "tester" } } as const;
+  expect(await open(0, opened).commit(one, large)).toBe(created);
   await Promise.all(arrived);
   expect(heldUp).toEqual(pauses);
 });

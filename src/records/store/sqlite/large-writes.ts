@@ -1,18 +1,20 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import type { Steps } from "../../../core/steps.ts";
+import { inSteps, type Steps } from "../../../core/steps.ts";
 import { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import type { Zone } from "../../model.ts";
+import type { Plan, ZoneWrite } from "../plan-rule.ts";
 import type { Command } from "../port.ts";
 import { type AsideNeeded, type AsideTools, type SignedAside, withAsides } from "../signed/sign-aside.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
-import { type Plan, type PlannableWrite, type PlannedWrite } from "./planned-write.ts";
+import { isCurrent, type PlannableWrite, planOn, writingZone } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows };
+type ReadyWrite = { readonly write: ZoneWrite; readonly rows: ManyRows };
 
-type ReadyPlan<T> = { readonly plan: Plan<T>; readonly writes: readonly ReadyWrite[] };
+type ReadyPlan = { readonly plan: Plan<unknown>; readonly writes: readonly ReadyWrite[] };
 
 export type LargeWritesOptions = {
   readonly queue: WriteQueue;
@@ -25,7 +27,7 @@ export type LargeWritesOptions = {
 };
 
 type LargeWriteTools = Pick<AsideTools, "schedule" | "signal">;
-type Done<T> = { readonly result: T };
+type Done = { readonly result: unknown };
 
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
 const tries = 3;
@@ -71,13 +73,13 @@ export class LargeWrites {
   }
 
   /** For a write that exceeds the limits. */
-  async commit<T>(account: number, write: PlannableWrite<T>): Promise<T> {
+  async commit(account: number, write: PlannableWrite): Promise<unknown> {
     const open = this.#open;
     if (open === undefined) throw new Error("a store with one connection makes every write small");
     const { result } = await this.#inTurn(account, () =>
       withAsides(
         (needed) => this.#signAside(needed),
-        async (asides) => await this.#writeLarge(account, { ...write, asides }, open),
+        async (asides) => await this.#writeLarge(account, { ...write, options: { ...write.options, asides } }, open),
       ),
     );
     return result;
@@ -113,11 +115,7 @@ export class LargeWrites {
     }
   }
 
-  async #writeLarge<T>(
-    account: number,
-    write: PlannableWrite<T>,
-    open: () => WriteConnection,
-  ): Promise<Done<T> | AsideNeeded> {
+  async #writeLarge(account: number, write: PlannableWrite, open: () => WriteConnection): Promise<Done | AsideNeeded> {
     for (let left = tries; ; left--) {
       this.#closing.signal.throwIfAborted();
       const connection = open();
@@ -128,7 +126,7 @@ export class LargeWrites {
             ? await this.#tryOnce(account, write, connection)
             : await this.#write(account, connection, write.command, async () => {
                 const plan = await this.#plan(account, write, connection);
-                if (plan.writes.some(({ needs }) => needs)) throw new StoreBusy(changesTooFast);
+                if (plan.needs) throw new StoreBusy(changesTooFast);
                 return { plan, writes: await Promise.all(plan.writes.map((each) => this.#prepareRows(account, each))) };
               });
         if (done !== undefined) return done;
@@ -140,28 +138,27 @@ export class LargeWrites {
   }
 
   /** Undefined if the zone has changed meanwhile. */
-  async #tryOnce<T>(
+  async #tryOnce(
     account: number,
-    write: PlannableWrite<T>,
+    write: PlannableWrite,
     connection: WriteConnection,
-  ): Promise<Done<T> | AsideNeeded | undefined> {
+  ): Promise<Done | AsideNeeded | undefined> {
     connection.database.exec("BEGIN");
     const plan = await this.#plan(account, write, connection);
     connection.database.exec("COMMIT");
-    const needed = plan.writes.find(({ needs }) => needs)?.needs;
-    if (needed !== undefined) return needed;
+    if (plan.needs !== undefined) return plan.needs;
     const writes: ReadyWrite[] = [];
     for (const each of plan.writes) writes.push(await this.#prepareRows(account, each));
     if (writes.length > 0) return await this.#write(account, connection, write.command, async () => ({ plan, writes }));
     const main = this.#main;
-    return await this.#queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
+    return await this.#queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main, []) } : undefined));
   }
 
-  async #plan<T>(account: number, { planning, asides }: PlannableWrite<T>, connection: WriteConnection) {
-    return await this.#schedule.run(account, planning(connection, asides));
+  async #plan(account: number, write: PlannableWrite, connection: WriteConnection): Promise<Plan<unknown>> {
+    return await this.#schedule.run(account, inSteps(planOn(connection, write)));
   }
 
-  async #prepareRows(account: number, write: PlannedWrite): Promise<ReadyWrite> {
+  async #prepareRows(account: number, write: ZoneWrite): Promise<ReadyWrite> {
     return { write, rows: await this.#schedule.run(account, preparingRows(write)) };
   }
 
@@ -169,7 +166,7 @@ export class LargeWrites {
    * Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under
    * the write lock.
    */
-  #write<T>(account: number, connection: WriteConnection, command: Command, plans: () => Promise<ReadyPlan<T>>) {
+  #write(account: number, connection: WriteConnection, command: Command, plans: () => Promise<ReadyPlan>) {
     return this.#queue.onOtherConnection(async () => {
       const { database, rowCache, writer } = connection;
       const begun = process.threadCpuUsage();
@@ -181,8 +178,9 @@ export class LargeWrites {
         const { plan, writes } = await plans();
         if (!isCurrent(plan, connection)) return undefined;
         writer.begin();
-        for (const { write, rows } of writes) await finishInParts(write.applying(connection, rows));
-        const result = plan.finish(connection);
+        const after: Zone[] = [];
+        for (const { write, rows } of writes) after.push(await finishInParts(writingZone(connection, write, rows)));
+        const result = plan.finish(connection, after);
         writer.writeZones();
         const { trouble } = this.#queue;
         if (trouble !== undefined) throw trouble;
@@ -210,9 +208,6 @@ const tooLong = (pause: number) =>
 const milliseconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1_000;
 
 const closed = (cause?: unknown) => new Error("the store is closed", { cause });
-
-const isCurrent = (plan: Plan<unknown>, connection: WriteConnection): boolean =>
-  plan.writes.every((write) => write.isCurrent(connection)) && (plan.isCurrent?.(connection) ?? true);
 
 /** Others wait for the end, so it gives way less often than `FairSchedule`. */
 async function finishInParts<T>(steps: Steps<T>): Promise<T> {

@@ -1,39 +1,16 @@
-import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
-import type { LoggedRow } from "../../model.ts";
-import type { Command } from "../port.ts";
-import type { AsideNeeded, AsidesByZone } from "../signed/sign-aside.ts";
-import type { WriteEffect } from "../write-effect.ts";
+import { finish, finishWithin, isSteps, type Steps } from "../../../core/steps.ts";
+import type { Zone } from "../../model.ts";
+import { type Plan, type PlanOptions, planRule, type ZoneWrite } from "../plan-rule.ts";
+import type { Command, Rule, RunningAction } from "../port.ts";
 import type { ManyRows } from "./many-rows.ts";
 import type { WriteConnection } from "./write-connection.ts";
 
-/** What a write does to one zone. */
-export type PlannedWrite = Pick<WriteEffect, "changes"> & {
-  readonly log: readonly Pick<LoggedRow, "change">[];
-  /** Whether the zone is still as it was when the write was planned. */
-  readonly isCurrent: (connection: WriteConnection) => boolean;
-  /** Names that have to be signed before this write; then it is planned again with them. */
-  readonly needs?: AsideNeeded | undefined;
-  readonly apply: (connection: WriteConnection) => void;
-  /** Like `apply`, in steps and with the rows prepared beforehand. */
-  readonly applying: (connection: WriteConnection, rows: ManyRows) => Steps<void>;
-};
-
-export type Plan<T> = {
-  readonly writes: readonly PlannedWrite[];
-  /** Whether everything else that the plan depends on is still as it was. */
-  readonly isCurrent?: (connection: WriteConnection) => boolean;
-  /** Called after the writes, in the same transaction. */
-  readonly finish: (connection: WriteConnection) => T;
-};
-
-/** Writes nothing outside the transaction: it is called again if that is repeated. */
-export type Planning<T> = (connection: WriteConnection, asides?: AsidesByZone) => Steps<Plan<T>>;
-
-/** `command`: the same write as plain data. `asides`: names that were signed for it. */
-export type PlannableWrite<T> = {
-  readonly planning: Planning<T>;
+/** A command, its rule, and how it is planned. */
+export type PlannableWrite = {
   readonly command: Command;
-  readonly asides?: AsidesByZone | undefined;
+  readonly rule: Rule;
+  readonly options: PlanOptions;
+  readonly running: RunningAction | undefined;
 };
 
 /** A write is large if it takes more steps to plan, or has more changes. */
@@ -46,25 +23,69 @@ export const smallWriteLimits: SmallWriteLimits = { steps: 2_000, changes: 1_000
  */
 const slowPlanning = { after: 5, steps: 200 };
 
-/**
- * Plans the write; undefined if it exceeds the limits, or needs names that are signed first, so that nothing is
- * written. Call it inside a transaction.
- */
-export function writePlannedIfSmall<T>(
+export const planOn = (
   connection: WriteConnection,
-  { planning, asides }: PlannableWrite<T>,
+  { rule, options, running }: PlannableWrite,
+): Plan<unknown> | Steps<Plan<unknown>> => planRule(connection, rule, options, running);
+
+/**
+ * Undefined if the write exceeds the limits, or needs names that are signed first; then nothing is written. Call it
+ * inside a transaction.
+ */
+export function writeIfSmall(
+  connection: WriteConnection,
+  write: PlannableWrite,
   limits: SmallWriteLimits | undefined,
-): { readonly result: T } | undefined {
-  const planned = planning(connection, asides);
-  const plan = limits ? finishWithin(planned, limits.steps, isSlow()) : finish(planned);
-  if (plan === undefined) return undefined;
-  const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
-  if (limits && (changes > limits.changes || plan.writes.some(({ needs }) => needs))) return undefined;
-  for (const write of plan.writes) write.apply(connection);
-  return { result: plan.finish(connection) };
+): { readonly result: unknown } | undefined {
+  connection.expectAccess(write.command);
+  const planned = planOn(connection, write);
+  const plan = isSteps(planned) ? finishSmall(planned, limits) : planned;
+  if (plan === undefined || plan.needs !== undefined) return undefined;
+  if (limits && plan.writes.reduce((sum, { changes }) => sum + changes.length, 0) > limits.changes) return undefined;
+  const after = plan.writes.map((each) => writeZone(connection, each));
+  return { result: plan.finish(connection, after) };
 }
+
+const finishSmall = (planning: Steps<Plan<unknown>>, limits: SmallWriteLimits | undefined) =>
+  limits ? finishWithin(planning, limits.steps, isSlow()) : finish(planning);
 
 function isSlow(): (taken: number) => boolean {
   const end = performance.now() + slowPlanning.after;
   return (taken) => taken >= slowPlanning.steps && performance.now() > end;
+}
+
+/** Returns the zone as it is then. */
+function writeZone(connection: WriteConnection, write: ZoneWrite): Zone {
+  const { writer } = connection;
+  if (write.kind === "create") {
+    const created = connection.createZone(write.zone);
+    writer.createSets(created, write.changes, write.by);
+    return created;
+  }
+  writer.apply(write.effect, write.sets);
+  if (write.kind === "remove") connection.removeZone(write.effect.zone, write.before);
+  return write.effect.zone;
+}
+
+/** The same in steps and with the rows prepared beforehand. */
+export function* writingZone(connection: WriteConnection, write: ZoneWrite, rows: ManyRows): Steps<Zone> {
+  const { writer } = connection;
+  if (write.kind === "create") {
+    const created = connection.createZone(write.zone);
+    yield* writer.creatingSets(created, write.changes, write.by, rows);
+    return created;
+  }
+  yield* writer.applying(write.effect, rows);
+  if (write.kind === "remove") connection.removeZone(write.effect.zone, write.before);
+  return write.effect.zone;
+}
+
+/** Whether the zones of a plan, and all else that it depends on, are as they were when it was made. */
+export const isCurrent = (plan: Plan<unknown>, connection: WriteConnection): boolean =>
+  plan.writes.every((write) => write.kind === "create" || isAsPlanned(write.before, connection)) &&
+  (plan.isCurrent?.(connection) ?? true);
+
+function isAsPlanned({ id, serial, modified }: Zone, { rowCache }: WriteConnection): boolean {
+  const now = rowCache.zone(id);
+  return now?.serial === serial && now.modified === modified;
 }

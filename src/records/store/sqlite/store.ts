@@ -9,6 +9,7 @@ import type { Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
+import type { PlanOptions } from "../plan-rule.ts";
 import { type Command, type RecordStore, type ResultOf, type Rule, type RunningAction } from "../port.ts";
 import { type RecordLimits, RecordQuota } from "../record-limits.ts";
 import { type AsideNeeded, type AsideTools, signAside } from "../signed/sign-aside.ts";
@@ -19,11 +20,9 @@ import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { directWrite, writeSmall } from "./direct-write.ts";
 import { LargeWrites } from "./large-writes.ts";
 import { createSqliteFeed, type OtherCommits, watchOtherCommits } from "./other-commits.ts";
-import { type PlanOptions, planningOf } from "./plan-writes.ts";
-import { type PlannableWrite, type SmallWriteLimits, smallWriteLimits } from "./planned-write.ts";
+import { type PlannableWrite, type SmallWriteLimits, smallWriteLimits, writeIfSmall } from "./planned-write.ts";
 import { migrations } from "./schema.ts";
 import { createAsideStore } from "./signed/aside-store.ts";
 import { SqliteFollowedStore } from "./signed/followed-store.ts";
@@ -213,14 +212,10 @@ class StoreFile {
   ): Promise<ResultOf<R>> => {
     const rule = ruleOf(command);
     const { isTrial } = command;
-    // What may take long is not an everyday write.
-    const direct = running || isTrial ? undefined : directWrite(rule, this.#recordQuota);
-    const write: PlannableWrite<unknown> = {
-      command,
-      planning: planningOf({ ...this.#planOptions, isTrial }, rule, running),
-    };
+    const options = isTrial ? { ...this.#planOptions, isTrial } : this.#planOptions;
+    const write: PlannableWrite = { command, rule, options, running };
     const account = accountOf(rule);
-    const done = await this.#queue.commit(() => writeSmall(this.main, write, direct, this.#limits), account);
+    const done = await this.#queue.commit(() => writeIfSmall(this.main, write, this.#limits), account);
     return (done ? done.result : await this.#large.commit(account, write)) as ResultOf<R>;
   };
 

@@ -8,7 +8,8 @@ import type { Steps } from "../../../core/steps.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import { type Signer, signingTime } from "../../signing/signer.ts";
 import { accessKinds } from "../access-ended.ts";
-import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
+import type { Need, StoreSnapshot, StoreTransaction } from "../plan-rule.ts";
+import { AccessEnded, type Command, type NotCreated, type WriteView } from "../port.ts";
 import type { SignedReads } from "../signed/plan-step.ts";
 import { serialAfter, type WriteEffect } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
@@ -42,12 +43,13 @@ const prepare = (database: DatabaseSync) => ({
 const unless = (select: string): string => `SELECT 1 WHERE NOT EXISTS (${select})`;
 
 /** Everything that a write reads and writes, on one connection. */
-export class WriteConnection {
+export class WriteConnection implements StoreTransaction {
   readonly database: DatabaseSync;
   readonly read: Reads;
   readonly rowCache: RowCache;
   readonly writer: SetWriter;
-  readonly actions: ReturnType<typeof prepareActions>;
+  readonly earlierAnswer: StoreTransaction["earlierAnswer"];
+  readonly keep: StoreTransaction["keep"];
   readonly #mostValues: number | undefined;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #neighboursOf: ReturnType<typeof prepareNeighbours>;
@@ -64,7 +66,8 @@ export class WriteConnection {
     this.read = new Reads(database);
     this.rowCache = new RowCache(this.read, (zone, owner) => this.signedNames().at(zone, owner));
     this.writer = new SetWriter(database, this.rowCache, this.signedNames);
-    this.actions = prepareActions(database);
+    const { earlierAnswer, keep } = prepareActions(database);
+    [this.earlierAnswer, this.keep] = [earlierAnswer, keep];
   }
 
   /** Prepared on first use: most stores have no signed zone. */
@@ -77,14 +80,18 @@ export class WriteConnection {
    * A signed zone cannot be changed while it cannot be signed: its private keys cannot be read, or the clock is far
    * behind.
    */
-  expectSignable({ zone, keys = [] }: Pick<WriteEffect, "zone" | "keys">, signer: Signer | undefined, now: Instant) {
+  readonly expectSignable = (
+    { zone, keys = [] }: Pick<WriteEffect, "zone" | "keys">,
+    signer: Signer | undefined,
+    now: Instant,
+  ): void => {
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
     if (zone.settings.dnssec === undefined) return;
     signingTime(this.rowCache.signedName(zone, apex), now);
     if (signer.notLoaded(zone.settings.dnssec?.keys ?? []).length > 0)
       signer.load([...this.signedNames().keysOf(zone), ...keys]);
-  }
+  };
 
   signedReads(zone: Zone): SignedReads {
     return {
@@ -95,19 +102,21 @@ export class WriteConnection {
     };
   }
 
-  view(request: WriteRequest): WriteView | Steps<WriteView> | undefined {
-    const { at } = request;
-    const place = "record" in at ? this.rowCache.place(at.record) : { zone: at.zone, owner: undefined };
-    const zone = place && this.rowCache.zone(place.zone);
-    return zone?.account === request.account ? this.viewInto(zone, request, place?.owner) : undefined;
+  readonly view: StoreSnapshot["view"] = (need) => {
+    const { at } = need;
+    const place = "record" in at ? this.rowCache.place(at.record) : undefined;
+    const zone = "zone" in at ? this.rowCache.zone(at.zone) : this.#zoneAt(at, place?.zone);
+    return zone?.account === need.account ? this.#viewInto(zone, need, place?.owner) : undefined;
+  };
+
+  readonly zoneCount: StoreSnapshot["zoneCount"] = (account) => this.read.zoneCount(account);
+
+  #zoneAt(at: Exclude<Need["at"], { readonly zone: string }>, placed: string | undefined): Zone | undefined {
+    if ("record" in at) return placed === undefined ? undefined : this.rowCache.zone(placed);
+    return this.rowCache.zoneBy(at);
   }
 
-  /** In steps, if it is the whole zone or many owners. */
-  viewInto(
-    zone: Zone,
-    request: Pick<WriteRequest, "owners" | "records">,
-    owner?: string,
-  ): WriteView | Steps<WriteView> {
+  #viewInto(zone: Zone, request: Need, owner?: string): WriteView | Steps<WriteView> {
     if (request.owners === "to-remove" && isLarge(zone)) return this.#viewOf(zone, this.read.setsToRemove(zone));
     if (request.owners === "all" || request.owners === "to-remove") return this.#viewingAll(zone);
     const owners = new Set(request.owners(zone));
@@ -130,22 +139,18 @@ export class WriteConnection {
   }
 
   /** Reads from the database, because the cache may be older than what another process committed. */
-  obstacleTo(newZone: NewZoneName): NotCreated | undefined {
+  readonly obstacleTo = (newZone: NewZoneName): NotCreated | undefined => {
     if (this.read.zoneBy({ name: newZone.name }) !== undefined) return "name-taken";
     return refusalOfName(newZone, this.#neighboursOf(newZone));
-  }
+  };
 
   /** Without its sets. */
-  createZone(zone: NewZone): void {
+  createZone(zone: NewZone): Zone {
     const { id, account, name, settings, created: at, sets } = zone;
     const last = this.#sql.selectDeparted.get(name) as { readonly serial: number } | undefined;
     const serial = serialAfter(last?.serial, zone);
     const count = sets.reduce((sum, set) => sum + set.records.length, 0);
     this.#sql.insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
-  }
-
-  /** In the transaction that creates it. */
-  createdZone(id: string): Zone {
     const made = this.rowCache.zone(id);
     if (made === undefined) throw new Error("a zone that was just written cannot be read");
     return made;
