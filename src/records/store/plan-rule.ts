@@ -18,8 +18,7 @@ import type {
   WriteView,
 } from "./port.ts";
 import type { RecordQuota } from "./record-limits.ts";
-import { concernsSigning, unsignedEffect } from "./signed/plan-step.ts";
-import { type AsideNeeded, type AsidesByZone, asideNeeded } from "./signed/sign-aside.ts";
+import { type AsideNeeded, type AsidesByZone, asideNeeded, concernsSigning, unsignedEffect } from "./signed-effect.ts";
 import { effectWith, firstEffect, type WriteEffect, type WrittenBy, zoneTried } from "./write-effect.ts";
 
 /** What a write asks for: a zone, or the zone of a record, and some of its sets. */

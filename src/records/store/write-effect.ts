@@ -67,7 +67,7 @@ export function firstEffect(zone: Zone, changes: readonly Change[], by: WrittenB
  * A zone begins with its SOA set. The settings are in the same row, so that followers of the log need not know another
  * kind of row.
  */
-export const firstLogged = ({ settings }: Pick<Zone, "settings">, change: Change): LoggedSetChange =>
+const firstLogged = ({ settings }: Pick<Zone, "settings">, change: Change): LoggedSetChange =>
   change.owner === apex && change.type === "SOA" ? { ...change, settings } : change;
 
 export const logRow = (

@@ -2,7 +2,7 @@ import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
 import { type ActionBy, type Plan, type PlanOptions, planRule } from "../plan-rule.ts";
 import type { ActorKey, Command, RecordStore, ResultOf, Rule, RunningAction } from "../port.ts";
-import { type AsideNeeded, type AsidesByZone, isAsideNeeded } from "../signed/sign-aside.ts";
+import { type AsideNeeded, type AsidesByZone, isAsideNeeded } from "../signed-effect.ts";
 import type { PostgresBatch } from "./batch.ts";
 import type { WriteNeeds } from "./batch-read.ts";
 import type { Write } from "./queue.ts";

@@ -31,7 +31,8 @@ import {
 import { type SigningTime, signingTime } from "../../signing/signer.ts";
 import { signingOf } from "../../signing/signing-of.ts";
 import { atZoneSerial } from "../rows.ts";
-import { logRow, type WriteEffect, type WrittenBy } from "../write-effect.ts";
+import { isSignedOtherwise, mostTouched } from "../signed-effect.ts";
+import { logRow, type WrittenBy } from "../write-effect.ts";
 
 /** The changes of a zone that are not signed yet, in the order of the log, and the zone after them. */
 export type UnsignedChanges = {
@@ -74,12 +75,6 @@ export type PlannedStep = SigningStep | "whole" | undefined;
 
 /** If more names change, the log does not list their signatures, and followers read the zone again. */
 const mostListed = 1_000;
-/** If more names are touched, it is faster to look at every name of the zone. */
-export const mostTouched = 1_000;
-
-/** Most zones are signed neither before a write nor after it. */
-export const concernsSigning = (before: Zone, after: Zone): boolean =>
-  (before.settings.dnssec ?? after.settings.dnssec) !== undefined;
 
 /** Plans the signatures of unsigned changes. `mayBeLarge`: all names of a large zone may be planned too. */
 export function* planningStep(unsigned: UnsignedChanges, reads: SignedReads, mayBeLarge = false): Steps<PlannedStep> {
@@ -259,20 +254,6 @@ export const noNames: StoredSignedNames = { at: () => undefined, before: () => u
 const typesIn = (sets: readonly RRset[]): readonly number[] =>
   sets.filter(({ records }) => records.length > 0).map(({ type }) => typeCode(type));
 
-/** Whether all names must be signed again, or none any more. */
-export const isSignedOtherwise = (before: ZoneSettings, after: ZoneSettings): boolean =>
-  before.ttl !== after.ttl || after.dnssec === undefined || signsOtherwise(before.dnssec, after.dnssec);
-
-/** Whether all names must be signed again, not only the sets of keys. */
-const signsOtherwise = (before: ZoneSigning | undefined, after: ZoneSigning): boolean =>
-  before === undefined || before.denial !== after.denial || signersIn(before) !== signersIn(after);
-
-const signersIn = ({ keys }: ZoneSigning): string =>
-  keys
-    .filter(({ signs }) => signs)
-    .map(({ id }) => id)
-    .join(" ");
-
 /** Whether what was signed for one of them is right for the other. */
 export const isSignedAlike = (a: Zone, b: Zone): boolean =>
   a.signedNamesNumber === b.signedNamesNumber &&
@@ -303,18 +284,4 @@ export function asideIn(rows: readonly LoggedRow[]): NamesAside | undefined {
     .slice(at + 1)
     .some(({ change }) => change.kind === "settings" && isSignedOtherwise(change.before, change.after));
   return change?.kind === "signing" && !isOutdated ? change.aside : undefined;
-}
-
-/** The effect of a write whose signatures follow. */
-export function unsignedEffect(
-  effect: WriteEffect,
-  by: WrittenBy,
-  renew: SigningRequest["owners"] = [],
-  aside?: NamesAside,
-): WriteEffect {
-  const request: SigningRequest = { kind: "signing", owners: renew, unsigned: true, ...(aside && { aside }) };
-  const { zone } = effect;
-  const requested = renew.length > 0 || aside ? [logRow(zone, zone.serial, by, request)] : [];
-  const log = effect.log.map((row) => ({ ...row, change: { ...row.change, unsigned: true } }) as typeof row);
-  return { ...effect, log: [...log, ...requested] };
 }

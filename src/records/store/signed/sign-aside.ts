@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { NamePlan, SigningPlan } from "../../../core/dnssec/plan-signing.ts";
 import { planningSigning } from "../../../core/dnssec/plan-signing.ts";
 import { apex } from "../../../core/names/name.ts";
@@ -6,23 +5,13 @@ import type { RRset, SetKey } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import { isLarge, type NamesAside, type Zone, type ZoneSigning } from "../../model.ts";
+import type { NamesAside, Zone, ZoneSigning } from "../../model.ts";
 import { type EncryptedKey, type Signer, signingTime } from "../../signing/signer.ts";
 import type { AsideStore } from "../aside-store.ts";
 import { asideGone } from "../leftovers.ts";
-import type { Decision } from "../port.ts";
 import { atZoneSerial } from "../rows.ts";
-import type { WriteEffect, WrittenBy } from "../write-effect.ts";
-import {
-  allChanged,
-  inputFor,
-  isSignedOtherwise,
-  mostTouched,
-  noNames,
-  planningAllNames,
-  typesOfNames,
-  zoneToSign,
-} from "./plan-step.ts";
+import { type AsideNeeded, type AsidesByZone, isAsideNeeded, type SignedAside } from "../signed-effect.ts";
+import { allChanged, inputFor, noNames, planningAllNames, typesOfNames, zoneToSign } from "./plan-step.ts";
 import { signNamesNow, signNamesOffThread } from "./sign-names.ts";
 
 export type AsideTools = {
@@ -31,43 +20,6 @@ export type AsideTools = {
   readonly schedule: Pick<FairSchedule, "next" | "run">;
   readonly signal: AbortSignal;
 };
-
-/** All names of this zone are to be signed with its settings. */
-export type AsideNeeded = {
-  readonly kind: "aside-needed";
-  /** With the settings that it will have. */
-  readonly zone: Zone;
-  readonly by: WrittenBy;
-  /** Keys that are not stored yet. */
-  readonly keys: readonly EncryptedKey[];
-};
-
-/** By the number of the zone. */
-export type AsidesByZone = ReadonlyMap<number, SignedAside>;
-
-export type SignedAside = NamesAside & Pick<Zone, "settings">;
-
-/**
- * A command that changes how a large zone is signed waits until its names are signed aside: until then, the zone is
- * served as before, and what others write to it too. If the command changes very many records, the zone is signed
- * afterwards.
- */
-export function asideNeeded(
-  before: Zone,
-  { zone, changes, keys = [] }: WriteEffect,
-  by: WrittenBy,
-  renew: Decision["renew"],
-  asides: AsidesByZone | undefined,
-): AsideNeeded | undefined {
-  if (zone.settings.dnssec === undefined || !isLarge(before) || changes.length > mostTouched) return undefined;
-  if (renew !== "all" && !isSignedOtherwise(before.settings, zone.settings)) return undefined;
-  const aside = asides?.get(before.number);
-  if (aside && isSignedWith(aside.settings, zone)) return undefined;
-  return { kind: "aside-needed", zone: { ...before, settings: zone.settings }, by, keys };
-}
-
-const isSignedWith = ({ ttl, dnssec }: Zone["settings"], { settings }: Zone): boolean =>
-  ttl === settings.ttl && isDeepStrictEqual(dnssec, settings.dnssec);
 
 /** If a zone changes too much during this many attempts, the write is refused. */
 const mostAttempts = 10;
@@ -89,9 +41,6 @@ export async function withAsides<T>(
   }
   throw new StoreBusy(changesTooFast);
 }
-
-export const isAsideNeeded = (outcome: unknown): outcome is AsideNeeded =>
-  (outcome as AsideNeeded | undefined)?.kind === "aside-needed";
 
 /** Owners per read of sets. */
 const perRead = 64;

@@ -16,8 +16,8 @@ import {
   type SigningStep,
   type UnsignedChanges,
 } from "../../signed/plan-step.ts";
-import type { AsideNeeded, SignedAside } from "../../signed/sign-aside.ts";
 import { type FollowedStore, SigningFollower } from "../../signed/signing-follower.ts";
+import type { AsideNeeded, SignedAside } from "../../signed-effect.ts";
 import { ReadWholeZone } from "../batch.ts";
 import { setsOfOwners, setsOfZones } from "../batch-read.ts";
 import { BatchSets, type StoredSet } from "../batch-sets.ts";

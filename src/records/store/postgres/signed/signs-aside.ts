@@ -1,7 +1,8 @@
 import { FairSchedule } from "../../../../lib/limits/fair-schedule.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import type { AsideStore } from "../../aside-store.ts";
-import { type AsideNeeded, type SignedAside, signAside, withAsides } from "../../signed/sign-aside.ts";
+import { signAside, withAsides } from "../../signed/sign-aside.ts";
+import type { AsideNeeded, SignedAside } from "../../signed-effect.ts";
 import type { AsideAttempt } from "../writes.ts";
 
 /** Signs the names of large zones outside of the queue of writes. */

@@ -12,8 +12,8 @@ import {
   type UnsignedChanges,
   unsignedIn,
 } from "../../signed/plan-step.ts";
-import type { AsideNeeded, SignedAside } from "../../signed/sign-aside.ts";
 import { type FollowedStore, signFew } from "../../signed/signing-follower.ts";
+import type { AsideNeeded, SignedAside } from "../../signed-effect.ts";
 import type { SignedZones } from "../../signed-zones.ts";
 import type { OtherCommits } from "../other-commits.ts";
 import type { WriteConnection } from "../write-connection.ts";
