@@ -1,6 +1,8 @@
+import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Client } from "pg";
 import { tellingEnds } from "../access/session-store.ts";
+import { StoreBusy } from "../lib/limits/store-busy.ts";
 import type { ConnectionCount } from "../lib/postgres/open.ts";
 import type { PostgresAddress } from "../lib/postgres/url.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
@@ -68,6 +70,14 @@ export async function openStore(place: StorePlace, log: Logger, limits?: RecordL
   }
 }
 
+/** A service on a disk without as much room as one page of the write-ahead log takes is not well. */
+async function expectRoom(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < leastRoom) throw new StoreBusy("the disk of the service is full", { isUnable: true });
+}
+
+const leastRoom = 8_192;
+
 function openFile(path: string, log: Logger, limits: RecordLimits | undefined): OpenStore {
   const keyFile = signingKeyFile(dirname(path));
   const signer = new KeyFileSigner(keyFile);
@@ -89,7 +99,8 @@ function openFile(path: string, log: Logger, limits: RecordLimits | undefined): 
       store,
       signer,
       console,
-      checkHealth: store.checkHealth,
+      // A read that works says nothing about the next write.
+      checkHealth: async () => await expectRoom(dirname(path)).then(store.checkHealth),
       connect: undefined,
       connections: undefined,
       signChanges: () => ({ lookForMore: () => undefined, end: () => undefined }),

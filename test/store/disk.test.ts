@@ -76,6 +76,17 @@ it("a full disk refuses writes with the API's error, and reads are answered; wri
   await expectKept(service, storm.sent);
 });
 
+it("a full disk is reported although nothing was written since", async () => {
+  const service = await startService(disk, onDisk("12m"));
+  expect(await readiness(service)).toMatchObject({ ready: true });
+  await beside(service, fill);
+  await until(async () => !(await readiness(service)).ready, { what: () => "a service that is not ready" });
+  expect(await readiness(service)).toMatchObject({ parts: { store: { ok: false } } });
+  await beside(service, "rm fill");
+  await until(async () => (await readiness(service)).ready, { what: () => "a service that is ready again" });
+  await service.process.stop("SIGKILL");
+});
+
 describe("a disk that was already full", () => {
   // At a terminal, it also tries to create a sign-in link. The rest of the start is the same.
   it.each(firstOf(["at a terminal ", ""]))(
