@@ -63,3 +63,7 @@ process.exitCode = await runMoor(process.argv.slice(2), {
   isTerminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
   onSignal: (name, act) => void process.on(name, act),
 });
+
+// What a closed service still waits for, such as the rest of a zone at a slow provider, is abandoned. A program of
+// `run:` of the updater may finish.
+if (stop.signal.aborted && verb === "records") setTimeout(() => process.exit(), 1_000).unref();
