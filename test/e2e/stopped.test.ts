@@ -4,33 +4,33 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { builtProgram } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
 import { administer } from "../rig/moor.ts";
 import { node } from "../rig/namespace.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
 /** A provider with a zone of ten thousand pages, each of which takes half a second. */
 async function startSlowProvider() {
   const read = { pages: 0 };
-  const server = createServer(async ({ url = "" }, response) => {
+  const zone = { id: 1, name: "slow.example", ttl: 300, mode: "primary", status: "ok", record_count: 10_000 };
+  const set = { type: "A", ttl: 300, records: [{ value: "192.0.2.1" }] };
+  const server = createServer(({ url = "" }, response) => {
     const isPage = url.includes("/rrsets");
-    if (isPage) await sleep(500);
     if (isPage) read.pages += 1;
     const { pages: page } = read;
-    const pagination = { page, per_page: 1, previous_page: null, next_page: isPage ? page + 1 : null };
-    const zone = { id: 1, name: "slow.example", ttl: 300, mode: "primary", status: "ok", record_count: 10_000 };
-    const records = [{ value: "192.0.2.1" }];
-    const rrset = { id: `h${page}/A`, name: `h${page}`, type: "A", ttl: 300, records };
-    const meta = { pagination: { ...pagination, last_page: isPage ? 10_000 : 1, total_entries: 10_000 } };
+    const last = isPage ? { next_page: page + 1, last_page: 10_000 } : { next_page: null, last_page: 1 };
+    const meta = { pagination: { page, per_page: 1, previous_page: null, total_entries: 10_000, ...last } };
+    const rrsets = [{ ...set, id: `h${page}/A`, name: `h${page}` }];
+    const text = JSON.stringify({ ...(isPage ? { rrsets } : { zones: [zone], zone }), meta });
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ ...(isPage ? { rrsets: [rrset] } : { zones: [zone], zone }), meta }));
+    void realPause(isPage ? 500 : 0, "the provider is slow").then(() => response.end(text));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(() => server.close().closeAllConnections());
   return { read, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
 }
 

@@ -25,6 +25,8 @@ import { readFault } from "./open-accounts.ts";
 import { type Fill, ownSets, type Preview, previewOf } from "./preview.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
 import {
+  type Asking,
+  limitAsking,
   type OpenedProvider,
   type ProviderOperations,
   providerOperations,
@@ -58,11 +60,12 @@ type Reading = {
 
 /** What a caller can do about zones that are published at a provider. */
 export function frontOperations(options: RecordServiceOptions, permittedView: PermittedView, createZone: CreateZone) {
-  const providers = providerOperations(options, permittedView);
+  const asking = limitAsking();
+  const providers = providerOperations(options, permittedView, asking);
   const tools = toolsOf(options, permittedView);
   return {
     ...providers,
-    ...publishOperations({ ...tools, createZone }, providers.openProviderFor),
+    ...publishOperations({ ...tools, createZone, asking }, providers.openProviderFor),
     ...changeOperations(tools),
     ...stateOperations(options, permittedView),
   };
@@ -92,10 +95,10 @@ type CreateZone = (
   draft: NewZoneDraft,
 ) => Promise<{ readonly kind: "done"; readonly zone: Zone } | NotDone>;
 
-type PublishTools = Tools & { readonly createZone: CreateZone };
+type PublishTools = Tools & { readonly createZone: CreateZone; readonly asking: Asking };
 
 function publishOperations(tools: PublishTools, open: ProviderOperations["openProviderFor"]) {
-  const { options, zoneFor, createZone } = tools;
+  const { options, zoneFor, createZone, asking } = tools;
   /** Reads the zone at the provider, and lets `then` decide. */
   const reading = async <T extends Done>(
     actor: Actor,
@@ -112,14 +115,17 @@ function publishOperations(tools: PublishTools, open: ProviderOperations["openPr
     if ("kind" in zone) return zone;
     const faults = unfitFaults(zone);
     if (faults.length > 0) return refused(faults);
-    const opened = await open(actor, provider);
-    if ("kind" in opened) return opened;
-    try {
-      const read = await readThere(options, { zone, isNew }, opened);
-      return "kind" in read ? read : await then(read, opened);
-    } finally {
-      opened.provider.close();
-    }
+    const found = { zone, isNew };
+    return await asking(actor, async () => {
+      const opened = await open(actor, provider);
+      if ("kind" in opened) return opened;
+      try {
+        const read = await readThere(options, found, opened);
+        return "kind" in read ? read : await then(read, opened);
+      } finally {
+        opened.provider.close();
+      }
+    });
   };
 
   return {

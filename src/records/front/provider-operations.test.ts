@@ -7,7 +7,7 @@ import { usualQuotas } from "../../core/quotas.ts";
 import { plainSettings, type StoredProvider, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import type { PermittedView } from "../queries/permitted-view.ts";
-import { type ProviderDraft, providerOperations } from "./provider-operations.ts";
+import { limitAsking, type ProviderDraft, providerOperations } from "./provider-operations.ts";
 
 const actor = { account: 2, label: "test", scope: wholeAccount };
 
@@ -40,7 +40,11 @@ function rig(count: number) {
     now: () => 1,
     signer: { encryptText: () => "sealed", decryptText: () => "" },
   } as unknown as RecordServiceOptions;
-  const operations = providerOperations(options, { refusal: () => undefined } as unknown as PermittedView);
+  const operations = providerOperations(
+    options,
+    { refusal: () => undefined } as unknown as PermittedView,
+    limitAsking(),
+  );
   return { operations, all, reads: () => reads };
 }
 
@@ -91,4 +95,14 @@ test.each([
   const refusal = { kind: "refused", faults: [{ code, message: expect.stringMatching(message) }] };
   expect(await operations.addProvider(actor, { ...draft, ...changed })).toMatchObject(refusal);
   expect(all).toHaveLength(1);
+});
+
+test("of one account, four requests ask a provider at a time; the next one writes nothing and may come later", async () => {
+  const { operations, all } = rig(2);
+  const add = (i: number) => operations.addProvider(actor, { ...draft, name: `new-${i}` });
+  const asking = [1, 2, 3, 4].map(add);
+  await expect(add(5)).rejects.toMatchObject({ retryAfter: 10, isLogged: true });
+  for (const each of await Promise.all(asking)) expect(each.kind).toBe("done");
+  expect(all.map(({ name }) => name)).not.toContain("new-5");
+  expect((await add(5)).kind).toBe("done");
 });

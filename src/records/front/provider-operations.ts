@@ -1,6 +1,8 @@
 import { type ProviderKind, providerKinds, providerRow } from "../../contract/provider-kinds.ts";
 import { overQuotaText, usualQuotas } from "../../core/quotas.ts";
 import { badInput, type Fault } from "../../core/result.ts";
+import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
+import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import { isUsualUrl } from "../../providers/open-provider.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { checkKeyFile } from "../check-key-file.ts";
@@ -23,8 +25,28 @@ export type ProviderView = Omit<StoredProvider, "sealed"> & { readonly zones: nu
 
 type Outcome = { readonly kind: "done"; readonly provider: ProviderView; readonly action: undefined } | NotDone;
 
+/** Requests per account, and of all accounts, that ask a provider at a time: it may be slow, and zones are large. */
+const mostAsking = { ofAccount: 4, all: 100 };
+
+const tooManyAsk = "too many requests of this account ask a provider; send them one after the other";
+
+export type Asking = <T>(actor: Actor, ask: () => Promise<T>) => Promise<T>;
+
+export function limitAsking(): Asking {
+  const permits = new KeyedSemaphore(mostAsking.all);
+  return async ({ account }, ask) => {
+    const permit = permits.tryAcquire([{ name: `${account}`, most: mostAsking.ofAccount }]);
+    if (permit.kind === "full") throw new StoreBusy(tooManyAsk, { retryAfter: 10, isLogged: true });
+    try {
+      return await ask();
+    } finally {
+      permit.release();
+    }
+  };
+}
+
 /** The tokens of providers. No answer contains a token. */
-export function providerOperations(options: RecordServiceOptions, permittedView: PermittedView) {
+export function providerOperations(options: RecordServiceOptions, permittedView: PermittedView, asking: Asking) {
   const { store, now, signer } = options;
   const tools = providerTools(options, permittedView);
   const { obstacle, find, renewed, zonesAt } = tools;
@@ -50,14 +72,15 @@ export function providerOperations(options: RecordServiceOptions, permittedView:
     },
 
     /** The token is tried first. */
-    addProvider: async (actor: Actor, draft: ProviderDraft): Promise<Outcome> =>
-      await keepTried(await openNew(actor, draft, false)),
+    addProvider: (actor: Actor, draft: ProviderDraft): Promise<Outcome> =>
+      asking(actor, async () => await keepTried(await openNew(actor, draft, false))),
 
     /** The new token is tried first. */
-    replaceProviderToken: async (actor: Actor, key: string, token: string): Promise<Outcome> => {
-      const account = obstacle(actor) ?? (await find(actor, key)) ?? missing("provider");
-      return "id" in account ? await keepTried(await openRenewed(account, token)) : account;
-    },
+    replaceProviderToken: (actor: Actor, key: string, token: string): Promise<Outcome> =>
+      asking(actor, async () => {
+        const account = obstacle(actor) ?? (await find(actor, key)) ?? missing("provider");
+        return "id" in account ? await keepTried(await openRenewed(account, token)) : account;
+      }),
 
     removeProvider: async (actor: Actor, key: string): Promise<{ kind: "done" } | NotDone> => {
       const account = obstacle(actor) ?? (await find(actor, key)) ?? missing("provider");
