@@ -154,7 +154,7 @@ export function* importedSets(
   inFile: ZoneFile["sets"],
   { now, newId }: { readonly now: Instant; readonly newId: (i: number) => string },
 ): Steps<readonly RRset[]> {
-  const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  const before = new Map(yield* mapInSteps(sets, (set) => [setKey(set.owner, set.type), set] as const));
   let made = 0;
   return yield* mapInSteps(inFile, ({ owner, type, ttl, records, labels, locked }): RRset => {
     const old = before.get(setKey(owner, type));

@@ -7,7 +7,7 @@ import { checkingZone } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import type { Fault } from "../../../core/result.ts";
-import { mapInSteps, type Steps } from "../../../core/steps.ts";
+import { eachInSteps, mapInSteps, type Steps } from "../../../core/steps.ts";
 import { withHigherTtls } from "../../../core/zone-file/higher-ttls.ts";
 import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import { isOwnSet, type OwnSets, placeInFile } from "../../../core/zone-file/sets.ts";
@@ -70,7 +70,7 @@ export function importFileRule(command: ImportFile): ActionRule<ImportDone | Not
       const merge = manner.kind === "rrsets" && manner.merge;
       const { file, notes } = fittingFile(view, command);
       const inFile = yield* setsOf(view, file.sets, stamp);
-      const sets = merge ? mergedWith(view, inFile, file.ttl) : [...keptOwn(view, manner, file), ...inFile];
+      const sets = merge ? yield* mergedWith(view, inFile, file.ttl) : [...keptOwn(view, manner, file), ...inFile];
       const wanted = view.zone.settings.dnssec ? withFittingExpire(sets) : sets;
       const faults = yield* findingFaults(view, wanted, command);
       if (faults.length > 0) return noChange(refused(faults));
@@ -141,13 +141,13 @@ const ofFile = (manner: ImportManner, { ttl, marks: { labels, locked } }: ZoneFi
  * The sets of a zone, with those of a file in the place of sets of the same name and type. The zone keeps its default
  * TTL, so sets that rely on that of the file get it as their own.
  */
-function mergedWith({ zone, sets }: WriteView, inFile: readonly RRset[], fileTtl?: number): readonly RRset[] {
+function* mergedWith({ zone, sets }: WriteView, inFile: readonly RRset[], fileTtl?: number): Steps<readonly RRset[]> {
   const ownTtl = fileTtl === zone.settings.ttl ? null : (fileTtl ?? null);
-  const merged = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
-  for (const set of inFile) {
+  const merged = new Map(yield* mapInSteps(sets, (set) => [setKey(set.owner, set.type), set] as const));
+  yield* eachInSteps(inFile, (set) => {
     const key = setKey(set.owner, set.type);
     merged.set(key, { ...merged.get(key), ...set, ttl: set.ttl ?? ownTtl });
-  }
+  });
   return [...merged.values()];
 }
 
@@ -157,7 +157,7 @@ function* keptSets(
   inFile: ZoneFile["sets"],
   { now, newId }: ImportStamp,
 ): Steps<readonly RRset[]> {
-  const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  const before = new Map(yield* mapInSteps(sets, (set) => [setKey(set.owner, set.type), set] as const));
   let made = 0;
   const wanted = yield* mapInSteps(inFile, (set): RRset => {
     const old = before.get(setKey(set.owner, set.type));
