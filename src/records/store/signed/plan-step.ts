@@ -63,6 +63,8 @@ export type SignedRow = Omit<LoggedRow, "position" | "change"> & { readonly chan
 
 /** What signs the unsigned changes of a zone. */
 export type SigningStep = Pick<UnsignedChanges, "zone" | "after"> & {
+  /** The position of the last change that it signs. */
+  readonly through: number;
   readonly at: SigningTime;
   readonly namePlans: readonly NamePlan[];
   readonly namesSwitch: NamesSwitch | undefined;
@@ -91,8 +93,10 @@ export function* planningStep(unsigned: UnsignedChanges, reads: SignedReads, may
   const owners = new Set([apex, ...changed.keys(), ...(renew === "all" ? [] : renew)]);
   const at = signingTime(reads.names.at(apex), by.now);
   const signingZone = zoneToSign(zone, dnssec, touchedAt(zone, reads, changed)(apex).sets, by.now);
-  const isNew = aside === undefined && (renew === "all" || isSignedOtherwise(settingsBefore(unsigned), zone.settings));
-  if (!isNew && owners.size <= mostTouched) {
+  const isCut = (aside?.missed ?? rows).length > mostRows;
+  const isNew =
+    aside === undefined && (isCut || renew === "all" || isSignedOtherwise(settingsBefore(unsigned), zone.settings));
+  if (!isNew && !isCut && owners.size <= mostTouched) {
     const touchedName = touchedAt(zone, reads, changed);
     const touched = new Map(
       [...owners].map((owner) => [owner, aside ? allChanged(touchedName(owner)) : touchedName(owner)]),
@@ -122,7 +126,7 @@ function stepOf(
     const change = { kind: "signatures", sets, after, through } as const;
     return { ...logRow(zone, zone.serial, by, change), change };
   };
-  return { zone, after, at, namePlans, namesSwitch, row };
+  return { zone, after, through, at, namePlans, namesSwitch, row };
 }
 
 type WholeZone = Changed & {
@@ -260,20 +264,46 @@ export const isSignedAlike = (a: Zone, b: Zone): boolean =>
   a.settings.ttl === b.settings.ttl &&
   isDeepStrictEqual(a.settings.dnssec, b.settings.dnssec);
 
-/** The rows after the last signatures of a zone, from its rows, newest first; and up to where it is signed. */
-export function unsignedIn(
+/** A row of the log whose change is read only if that is needed: it takes as long as ten rows. */
+export type UnreadRow = { readonly position: number; readonly change: string; readonly read: () => LoggedRow };
+
+/** Changes of a zone that are planned one by one; if there are more, the whole zone is signed. */
+export const mostRows = 2_000;
+
+/**
+ * The rows after the last signatures of a zone, from its rows, newest first; and up to where it is signed. Of more than
+ * `mostRows` changes of sets, the oldest are left out.
+ */
+export function* readingUnsigned(
   { signedNamesNumber }: Zone,
-  rows: Iterable<LoggedRow>,
-): Pick<UnsignedChanges, "after" | "rows"> {
+  rows: Iterable<UnreadRow>,
+): Steps<Pick<UnsignedChanges, "after" | "rows">> {
   const unsigned: LoggedRow[] = [];
   let after = 0;
-  for (const row of rows) {
-    if (row.position <= after) break;
-    if (row.change.kind === "signatures" && after === 0) after = row.change.through ?? row.position;
+  for (const { position, change, read } of rows) {
+    yield;
+    if (position <= after) break;
+    // As text, a change begins with its kind.
+    const isAboutZone = change.startsWith('{"kind":"s');
+    if (!isAboutZone && unsigned.length > mostRows) continue;
+    const row = read();
+    if (row.change.kind === "signatures" && after === 0) after = row.change.through ?? position;
     if ("unsigned" in row.change) unsigned.push(row);
     if (signedNamesNumber === undefined && beginsSigning(row)) break;
   }
   return { after, rows: unsigned.filter(({ position }) => position > after).reverse() };
+}
+
+/** Whether a zone has unsigned rows, from its rows, newest first. */
+export function hasUnsigned(rows: Iterable<UnreadRow>): boolean {
+  let after = 0;
+  for (const { position, read } of rows) {
+    if (position <= after) return false;
+    const { change } = read();
+    if ("unsigned" in change) return true;
+    if (change.kind === "signatures") after = change.through ?? position;
+  }
+  return false;
 }
 
 /** The names that were signed aside for these changes, unless the zone is to be signed otherwise since then. */

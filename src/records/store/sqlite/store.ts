@@ -241,6 +241,7 @@ class StoreFile {
   }
 
   async drain(): Promise<void> {
+    this.#follower?.close();
     this.#large.close();
     await this.#queue.drain();
   }

@@ -10,6 +10,7 @@ import type { RecordStore } from "../../port.ts";
 import { type ChangeRow, changeFromRow, type ZoneRow, zoneFromRow } from "../../rows.ts";
 import {
   asideIn,
+  mostRows,
   ownersToSign,
   type PlannedStep,
   planningStep,
@@ -51,9 +52,6 @@ type SigningOptions = Omit<FollowedStoreOptions, "signer"> & {
 };
 
 type Run = (statement: Statement) => Promise<Rows>;
-
-/** Rows of the log that are planned together; if there are more, the whole zone is signed. */
-const mostRows = 5_000;
 
 /**
  * Plans from one snapshot, outside of any transaction. What it stores shares a transaction with other writes; it locks
@@ -105,8 +103,7 @@ class PostgresFollowedStore implements FollowedStore {
       return unsigned && { unsigned, ...(await readContent(run, unsigned, whole, signer)) };
     });
     if (read === undefined || read.unsigned.rows.length === 0) return undefined;
-    const { zone, rows } = read.unsigned;
-    if (read.unsigned.aside === undefined && rows.length >= mostRows) return "whole";
+    const { zone } = read.unsigned;
     signer.load(read.keys);
     return await schedule.run(zone.account, planningStep(read.unsigned, read));
   }
@@ -149,7 +146,7 @@ const writeOf = (step: SigningStep, names: readonly NameChange[]): Write<void> =
 async function readUnsigned(run: Run, number: number, signed?: NamesAside): Promise<UnsignedChanges | undefined> {
   const [zones, log] = await Promise.all([
     run({ name: "zone by number", text: "SELECT * FROM zones WHERE number = $1", values: [number] }),
-    run({ name: "unsigned changes", text: unsignedChanges, values: [number, mostRows] }),
+    run({ name: "unsigned changes", text: unsignedChanges, values: [number, mostRows + 1] }),
   ]);
   const [row] = zones.rows as ZoneRow[];
   if (row === undefined) return undefined;
@@ -174,7 +171,7 @@ async function readMissed(
     run({
       name: "missed changes",
       text: "SELECT * FROM changes WHERE zone = $1 AND position > $2 ORDER BY position LIMIT $3",
-      values: [zone, through, mostRows],
+      values: [zone, through, mostRows + 1],
     }),
   ]);
   return reserved.rows.length === 0 ? undefined : (missed.rows as ChangeRow[]).map(changeFromRow);

@@ -1,16 +1,20 @@
-import { finish, type Steps } from "../../../../core/steps.ts";
+import { finish, finishWithin, type Steps } from "../../../../core/steps.ts";
 import type { FairSchedule } from "../../../../lib/limits/fair-schedule.ts";
 import type { LoggedRow, NamesAside, Zone } from "../../../model.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import { type ChangeRow, changeFromRow } from "../../rows.ts";
 import {
   asideIn,
+  hasUnsigned,
   isSignedAlike,
+  mostRows,
   ownersToSign,
   type PlannedStep,
   planningStep,
+  readingUnsigned,
+  type SigningStep,
+  type UnreadRow,
   type UnsignedChanges,
-  unsignedIn,
 } from "../../signed/plan-step.ts";
 import { type FollowedStore, signFew } from "../../signed/signing-follower.ts";
 import type { AsideNeeded, SignedAside } from "../../signed-effect.ts";
@@ -37,6 +41,8 @@ type KnownRows = Pick<UnsignedChanges, "after" | "rows">;
 const zonesAtOnce = 500;
 /** Names that are planned in one piece, on the main connection, whose cache has most of what this needs. */
 const fewNames = 50;
+/** Rows of the log that are read for that. */
+const fewRows = 500;
 /** Signatures. When the store is closed, the next process signs what is larger. */
 const mostWhenClosing = 50;
 
@@ -68,7 +74,7 @@ export class SqliteFollowedStore implements FollowedStore {
     const behind: number[] = [];
     for (let last = 0; ; ) {
       const zones = await signedZones.signedZones(last, zonesAtOnce);
-      for (const zone of zones) if (readUnsigned(main, zone).rows.length > 0) behind.push(zone.number);
+      for (const zone of zones) if (hasUnsigned(logOf(main, zone))) behind.push(zone.number);
       last = zones.at(-1)?.number ?? last;
       if (zones.length < zonesAtOnce) return behind;
     }
@@ -79,19 +85,19 @@ export class SqliteFollowedStore implements FollowedStore {
     otherCommits.checkNow();
     const zone = main.rowCache.zoneBy({ number });
     if (zone === undefined) return undefined;
-    const known = this.#rowsOf(zone);
-    const isSmall = aside === undefined && asideIn(known.rows) === undefined;
-    if (open === undefined || (isSmall && ownersToSign(known.rows).size <= fewNames))
+    const known = this.#rowsOf(zone, open && fewRows);
+    const isSmall = aside === undefined && known !== undefined && asideIn(known.rows) === undefined;
+    if (known !== undefined && (open === undefined || (isSmall && ownersToSign(known.rows).size <= fewNames)))
       return inSnapshot(main, () => finish(this.#planning(main, zone, known)));
-    return this.#planApart(open(), number, aside);
+    return open && this.#planApart(open(), number, aside);
   };
 
   readonly commit: FollowedStore["commit"] = (step, names) => {
     const { main, commit } = this.#options;
-    const { zone, after, namesSwitch } = step;
+    const { zone, namesSwitch } = step;
     return commit(() => {
       const current = main.rowCache.zone(zone.id);
-      if (current === undefined || !isSignedAlike(current, zone) || this.#isSignedSince(zone, after)) return;
+      if (current === undefined || !isSignedAlike(current, zone) || this.#isSignedSince(step)) return;
       main.writer.applySigned(current, names, namesSwitch, step.row(names));
     });
   };
@@ -113,15 +119,17 @@ export class SqliteFollowedStore implements FollowedStore {
   #lastStep(number: number): PlannedStep {
     const { main } = this.#options;
     const zone = main.rowCache.zoneBy({ number });
-    return zone && inSnapshot(main, () => finish(this.#planning(main, zone, this.#rowsOf(zone))));
+    const known = zone && this.#rowsOf(zone, fewRows);
+    return known && inSnapshot(main, () => finish(this.#planning(main, zone, known)));
   }
 
   readonly signAside: FollowedStore["signAside"] = async (number) => {
     const { main, signAside } = this.#options;
     const zone = main.rowCache.zoneBy({ number });
-    const last = zone && this.#rowsOf(zone).rows.at(-1);
+    const [last] = zone ? logOf(main, zone) : [];
     if (zone?.settings.dnssec === undefined || last === undefined) return undefined;
-    return await signAside({ kind: "aside-needed", zone, by: { actor: last.actor, now: last.at }, keys: [] });
+    const { actor, at: now } = last.read();
+    return await signAside({ kind: "aside-needed", zone, by: { actor, now }, keys: [] });
   };
 
   /** On a connection of its own, in the pauses of other work. */
@@ -131,11 +139,15 @@ export class SqliteFollowedStore implements FollowedStore {
       database.exec("BEGIN");
       const zone = connection.rowCache.zoneBy({ number });
       if (zone === undefined) return undefined;
-      const planning = this.#planning(connection, zone, readUnsigned(connection, zone), aside);
-      return await this.#options.schedule.run(zone.account, planning);
+      return await this.#options.schedule.run(zone.account, this.#planningApart(connection, zone, aside));
     } finally {
       database.close();
     }
+  }
+
+  *#planningApart(connection: WriteConnection, zone: Zone, aside: NamesAside | undefined): Steps<PlannedStep> {
+    const unsigned = yield* readingUnsigned(zone, logOf(connection, zone));
+    return yield* this.#planning(connection, zone, unsigned, aside);
   }
 
   *#planning(connection: WriteConnection, zone: Zone, unsigned: KnownRows, signed?: NamesAside): Steps<PlannedStep> {
@@ -150,18 +162,24 @@ export class SqliteFollowedStore implements FollowedStore {
     return yield* planningStep({ zone, ...unsigned, ...(missed && { aside: missed }) }, reads, open === undefined);
   }
 
-  #rowsOf(zone: Zone): KnownRows {
-    const known = this.#known.get(zone.number) ?? readUnsigned(this.#options.main, zone);
-    this.#known.set(zone.number, known);
+  /** Undefined if there are more; they are then read in the pauses of other work. */
+  #rowsOf(zone: Zone, most = Number.POSITIVE_INFINITY): KnownRows | undefined {
+    const known = this.#known.get(zone.number) ?? readUnsigned(this.#options.main, zone, most);
+    if (known !== undefined) this.#known.set(zone.number, known);
     return known;
   }
 
-  /** In the transaction that would sign it, or before it. */
-  #isSignedSince(zone: Zone, after: number): boolean {
+  /** In the transaction that would sign it. */
+  #isSignedSince({ zone, after, through }: SigningStep): boolean {
     const { main } = this.#options;
     const logged = main.writer.logged();
     if (logged.some((row) => row.zone === zone.number && row.change.kind === "signatures")) return true;
-    return (this.#known.get(zone.number) ?? readUnsigned(main, zone)).after !== after;
+    for (const { position, read } of logOf(main, zone)) {
+      if (position <= through) return false;
+      const { change } = read();
+      if (change.kind === "signatures" && (change.through ?? position) > after) return true;
+    }
+    return false;
   }
 }
 
@@ -174,20 +192,22 @@ function inSnapshot<T>({ database }: WriteConnection, work: () => T): T {
   }
 }
 
-const readUnsigned = (connection: WriteConnection, zone: Zone): KnownRows => unsignedIn(zone, logOf(connection, zone));
+const readUnsigned = (connection: WriteConnection, zone: Zone, most: number): KnownRows | undefined =>
+  finishWithin(readingUnsigned(zone, logOf(connection, zone)), most, () => false);
 
-/** Oldest first. */
+/** Oldest first, at most as many as a step looks at, and one more. */
 function rowsAfter(connection: WriteConnection, zone: Zone, position: number): readonly LoggedRow[] {
   const rows: LoggedRow[] = [];
   for (const row of logOf(connection, zone)) {
-    if (row.position <= position) break;
-    rows.push(row);
+    if (row.position <= position || rows.length > mostRows) break;
+    rows.push(row.read());
   }
   return rows.reverse();
 }
 
 /** Newest first. */
-function* logOf({ database }: WriteConnection, { number }: Zone): Generator<LoggedRow, void> {
+function* logOf({ database }: WriteConnection, { number }: Zone): Generator<UnreadRow, void> {
   const rows = database.prepare("SELECT * FROM changes WHERE zone = ? ORDER BY position DESC").iterate(number);
-  for (const row of rows as Iterable<ChangeRow>) yield changeFromRow(row);
+  for (const row of rows as Iterable<ChangeRow>)
+    yield { position: row.position, change: row.change, read: () => changeFromRow(row) };
 }
