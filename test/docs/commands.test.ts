@@ -101,7 +101,9 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
     "there is no zone alpha.test",
   ],
   ["transfer-key add NAME --secret-file FILE", "a form"],
-  ...["on", "roll", "off", "resign"].map((verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const),
+  ...["on", "roll", "off", "resign"].map(
+    (verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const,
+  ),
   // test/nameserver/moving-signed-zones.test.ts runs these.
   ...[
     "on example.org --key Kexample.org.+013+12345.private --also-publish example.org.keys",
