@@ -11,9 +11,12 @@ import type { EncryptedKey } from "../signing/signer.ts";
 import type { Decision } from "./port.ts";
 import { logRow, type WriteEffect, type WrittenBy } from "./write-effect.ts";
 
-/** Most zones are signed neither before a write nor after it. */
+/**
+ * Most zones are signed neither before a write nor after it. One that was unsigned is served with its signatures until
+ * the signer has removed them.
+ */
 export const concernsSigning = (before: Zone, after: Zone): boolean =>
-  (before.settings.dnssec ?? after.settings.dnssec) !== undefined;
+  (before.settings.dnssec ?? after.settings.dnssec ?? before.signedNamesNumber) !== undefined;
 
 /** The effect of a write whose signatures follow. */
 export function unsignedEffect(

@@ -31,7 +31,7 @@ import {
 import { type SigningTime, signingTime } from "../../signing/signer.ts";
 import { signingOf } from "../../signing/signing-of.ts";
 import { atZoneSerial } from "../rows.ts";
-import { isSignedOtherwise, mostTouched } from "../signed-effect.ts";
+import { isSignedOtherwise, mostTouched, type SignedAside } from "../signed-effect.ts";
 import { logRow, type WrittenBy } from "../write-effect.ts";
 
 /** The changes of a zone that are not signed yet, in the order of the log, and the zone after them. */
@@ -305,6 +305,15 @@ export function hasUnsigned(rows: Iterable<UnreadRow>): boolean {
   }
   return false;
 }
+
+/**
+ * `signed`: names that the caller has signed aside. They are of no use if the zone is to be signed otherwise since then.
+ */
+export const asideFor = (
+  { settings }: Zone,
+  rows: readonly LoggedRow[],
+  signed: SignedAside | undefined,
+): NamesAside | undefined => (signed && !isSignedOtherwise(signed.settings, settings) ? signed : asideIn(rows));
 
 /** The names that were signed aside for these changes, unless the zone is to be signed otherwise since then. */
 export function asideIn(rows: readonly LoggedRow[]): NamesAside | undefined {

@@ -8,13 +8,15 @@ import { servedLines } from "../../../../../test/rig/records/served-lines.ts";
 import { signZone } from "../../../../../test/rig/records/sign.ts";
 import { actOn, createZoneIn, writeTo } from "../../../../../test/rig/store/write.ts";
 import { until } from "../../../../../test/rig/until.ts";
+import { dnssecTypes } from "../../../../core/dnssec/codes.ts";
 import { generatedKey, signaturesIn } from "../../../../core/dnssec/planned-names.ts";
+import { typeCode } from "../../../../core/rdata/table.ts";
 import type { Fault } from "../../../../core/result.ts";
 import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import { noLog } from "../../../../process/log.ts";
 import { plainSettings, type Zone } from "../../../model.ts";
 import { newRecordId } from "../../../new-id.ts";
-import { KeyFileSigner } from "../../../signing/signer.ts";
+import { KeyFileSigner, type Signer } from "../../../signing/signer.ts";
 import { checkStore } from "../../../tools/check/check.ts";
 import { readTables } from "../../../tools/tables/open.ts";
 import type { RecordStore } from "../../port.ts";
@@ -83,6 +85,15 @@ const put = (line: string, to: RecordStore = one) => {
   const owners = wanted.map(({ owner }) => owner);
   const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now };
   return writeTo(to, request, () => ({ wanted, result: undefined }));
+};
+
+const setSettings = (to: RecordStore, change: (settings: Zone["settings"]) => Zone["settings"]) => {
+  const request = { account: zone.account, at: { zone: zone.id }, owners: () => [], actor: "tester", now };
+  return writeTo(to, request, ({ zone: { settings } }) => ({
+    wanted: undefined,
+    settings: change(settings),
+    result: undefined,
+  }));
 };
 
 /** What DNS would answer: addresses, and how many serials were served since. */
@@ -191,5 +202,64 @@ it("a zone that is removed before it was signed leaves nothing behind", async ()
   ]);
   await two.signed();
   expect(await one.signedNames(zone, undefined, 10)).toEqual([]);
+  expect(await faults()).toEqual([]);
+});
+
+it("labels of a user are not taken for rows of the signer", async () => {
+  const request = { account: zone.account, at: { zone: zone.id }, owners: () => ["h0"], actor: "tester", now };
+  const [set] = setsIn("h0 60 A 192.0.2.7");
+  const labels = { kind: "signatures", unsigned: "true", through: "1" };
+  await put("h1 60 A 192.0.2.7");
+  await writeTo(one, request, () => ({ wanted: set ? [{ ...set, labels }] : [], result: undefined }));
+  sign(two);
+  await becomes(one, ["h0", "h1"], "192.0.2.7,192.0.2.7,2");
+  await put("h0 60 A 192.0.2.8");
+  await becomes(one, ["h0", "h1"], "192.0.2.8,192.0.2.7,3");
+  expect(await faults()).toEqual([]);
+});
+
+it("what is written after a zone was unsigned is not served before that", async () => {
+  sign(one);
+  await put("h1 60 A 192.0.2.7");
+  await one.signed();
+  await stopSigning();
+  await setSettings(one, ({ dnssec: _, ...settings }) => settings);
+  await put("h0 60 A 192.0.2.7");
+  expect(await served(two, "h0")).toBe("192.0.2.1,1");
+  sign(two);
+  await becomes(one, ["h0"], "192.0.2.7,3");
+  expect(await faults()).toEqual([]);
+});
+
+it("names that were signed aside for other settings are not used", async () => {
+  const hosts = Array.from({ length: 1_500 }, (_, i) => `g${i} 60 A 192.0.2.1`).join("\n");
+  await put(hosts);
+  let isHeld = false;
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const signer = newSigner();
+  const offThread: Signer["offThread"] = (isLow) => {
+    const pool = signer.offThread(isLow);
+    const first = isHeld ? undefined : held;
+    isHeld = true;
+    return { ...pool, sign: (...work) => (first ?? Promise.resolve()).then(() => pool.sign(...work)) };
+  };
+  const slow = new Proxy(signer, { get: (_, key) => (key === "offThread" ? offThread : signer[key as keyof Signer]) });
+  const three = await open(slow);
+  sign(three);
+  await until(() => isHeld, { what: () => "the follower to sign aside" });
+  await setSettings(one, ({ dnssec, ...settings }) => ({
+    ...settings,
+    ...(dnssec && { dnssec: { ...dnssec, denial: "nsec3" } }),
+  }));
+  letGo();
+  await becomes(one, ["g7"], "192.0.2.1,2");
+  const types = (await one.signedNames(zone, undefined, 5_000)).flatMap(({ generated }) =>
+    generated.flatMap(({ type }) => (dnssecTypes.rrsig === typeCode(type) ? [] : typeCode(type))),
+  );
+  expect(types.includes(dnssecTypes.nsec3)).toBe(true);
+  expect(types.includes(dnssecTypes.nsec)).toBe(false);
   expect(await faults()).toEqual([]);
 });

@@ -9,7 +9,7 @@ import type { Signer } from "../../../signing/signer.ts";
 import type { RecordStore } from "../../port.ts";
 import { type ChangeRow, changeFromRow, type ZoneRow, zoneFromRow } from "../../rows.ts";
 import {
-  asideIn,
+  asideFor,
   mostRows,
   ownersToSign,
   type PlannedStep,
@@ -96,7 +96,7 @@ class PostgresFollowedStore implements FollowedStore {
     return await this.#options.signAside({ kind: "aside-needed", zone: unsigned.zone, by, keys: [] });
   };
 
-  async #planWith(number: number, whole: boolean, aside: NamesAside | undefined): Promise<PlannedStep> {
+  async #planWith(number: number, whole: boolean, aside: SignedAside | undefined): Promise<PlannedStep> {
     const { postgres, signer, schedule } = this.#options;
     const read = await postgres.snapshot(async (run) => {
       const unsigned = await readUnsigned(run, number, aside);
@@ -143,7 +143,7 @@ const writeOf = (step: SigningStep, names: readonly NameChange[]): Write<void> =
   },
 });
 
-async function readUnsigned(run: Run, number: number, signed?: NamesAside): Promise<UnsignedChanges | undefined> {
+async function readUnsigned(run: Run, number: number, signed?: SignedAside): Promise<UnsignedChanges | undefined> {
   const [zones, log] = await Promise.all([
     run({ name: "zone by number", text: "SELECT * FROM zones WHERE number = $1", values: [number] }),
     run({ name: "unsigned changes", text: unsignedChanges, values: [number, mostRows + 1] }),
@@ -152,8 +152,9 @@ async function readUnsigned(run: Run, number: number, signed?: NamesAside): Prom
   if (row === undefined) return undefined;
   const logged = log.rows as (ChangeRow & { readonly through: number | null })[];
   const rows = logged.map(changeFromRow).filter(isWaiting).reverse();
-  const unsigned = { zone: zoneFromRow(row), after: Number(logged[0]?.through ?? 0), rows };
-  const aside = signed ?? asideIn(rows);
+  const zone = zoneFromRow(row);
+  const unsigned = { zone, after: Number(logged[0]?.through ?? 0), rows };
+  const aside = asideFor(zone, rows, signed);
   const missed = aside && (await readMissed(run, number, aside));
   return aside && missed ? { ...unsigned, aside: { ...aside, missed } } : unsigned;
 }

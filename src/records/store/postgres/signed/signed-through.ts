@@ -10,12 +10,12 @@ export async function readSignedThrough(run: Run, zones: readonly number[]): Pro
   return new Map((rows as { zone: number; through: number | null }[]).map(({ zone, through }) => [zone, through ?? 0]));
 }
 
-/** As text, `change` begins with its kind. A text within it has other quotes. */
-const has = (what: string) => `strpos(change, '${what}') > 0`;
-/** A condition on rows of the log: signatures must follow them. */
-export const isUnsigned = has('"unsigned":true');
+/** As text, `change` begins with its kind; further on, a label may be called so. */
+const isOfSigner = `starts_with(change, '{"kind":"signatures"')`;
+/** A condition on rows of the log: signatures must follow them. A text within `change` has other quotes. */
+export const isUnsigned = `strpos(change, '"unsigned":true') > 0`;
 
 /** The `through` of the zone's last row of signatures. One of an older version has signed everything before it. */
 export const signedThrough = (zone: string) =>
   `(SELECT coalesce(substring(change FROM '"through":([0-9]+)')::bigint, position) FROM changes ` +
-  `WHERE zone = ${zone} AND ${has('"kind":"signatures"')} ORDER BY position DESC LIMIT 1)`;
+  `WHERE zone = ${zone} AND ${isOfSigner} ORDER BY position DESC LIMIT 1)`;

@@ -1,9 +1,10 @@
 import { finish, finishWithin, type Steps } from "../../../../core/steps.ts";
 import type { FairSchedule } from "../../../../lib/limits/fair-schedule.ts";
-import type { LoggedRow, NamesAside, Zone } from "../../../model.ts";
+import type { LoggedRow, Zone } from "../../../model.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import { type ChangeRow, changeFromRow } from "../../rows.ts";
 import {
+  asideFor,
   asideIn,
   hasUnsigned,
   isSignedAlike,
@@ -133,7 +134,7 @@ export class SqliteFollowedStore implements FollowedStore {
   };
 
   /** On a connection of its own, in the pauses of other work. */
-  async #planApart(connection: WriteConnection, number: number, aside: NamesAside | undefined): Promise<PlannedStep> {
+  async #planApart(connection: WriteConnection, number: number, aside: SignedAside | undefined): Promise<PlannedStep> {
     const { database } = connection;
     try {
       database.exec("BEGIN");
@@ -145,17 +146,17 @@ export class SqliteFollowedStore implements FollowedStore {
     }
   }
 
-  *#planningApart(connection: WriteConnection, zone: Zone, aside: NamesAside | undefined): Steps<PlannedStep> {
+  *#planningApart(connection: WriteConnection, zone: Zone, aside: SignedAside | undefined): Steps<PlannedStep> {
     const unsigned = yield* readingUnsigned(zone, logOf(connection, zone));
     return yield* this.#planning(connection, zone, unsigned, aside);
   }
 
-  *#planning(connection: WriteConnection, zone: Zone, unsigned: KnownRows, signed?: NamesAside): Steps<PlannedStep> {
+  *#planning(connection: WriteConnection, zone: Zone, unsigned: KnownRows, signed?: SignedAside): Steps<PlannedStep> {
     const { signer, open } = this.#options;
     const last = unsigned.rows.at(-1);
     if (last === undefined) return undefined;
     connection.expectSignable({ zone }, signer, last.at);
-    const given = signed ?? asideIn(unsigned.rows);
+    const given = asideFor(zone, unsigned.rows, signed);
     const aside = given && connection.signedNames().isReserved(given.number) ? given : undefined;
     const missed = aside && { ...aside, missed: rowsAfter(connection, zone, aside.through) };
     const reads = connection.signedReads(aside ? { ...zone, signedNamesNumber: aside.number } : zone);
