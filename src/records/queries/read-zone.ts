@@ -109,8 +109,7 @@ export async function readServedZone(
     .flatMap((row) => changesIn(row, concernsSigning));
   // So much was signed meanwhile that the log does not list it, or the zone is signed otherwise.
   if (changes.includes("all")) {
-    const current = await store.zoneHolding(stored.name);
-    return await readServedZone(store, current?.number === stored.number ? current : stored, pause, begin);
+    return await readServedZone(store, await currentOf(store, stored), pause, begin);
   }
   const changed = changes.filter((change) => change !== "all");
   // What is not signed yet is undone.
@@ -127,9 +126,15 @@ export async function readServedZone(
   return zone;
 }
 
+/** Not another zone that was created under the same name meanwhile. */
+async function currentOf(store: Pick<ServedReads, "zoneHolding">, stored: Zone): Promise<Zone> {
+  const current = await store.zoneHolding(stored.name);
+  return current?.number === stored.number ? current : stored;
+}
+
 /** The zone without changes that are not signed yet. */
 async function servedZone(store: ServedReads, stored: Zone, start: number, pause: () => Promise<void>): Promise<Zone> {
-  const zone = (await store.zoneHolding(stored.name)) ?? stored;
+  const zone = await currentOf(store, stored);
   const unsigned = (await changesSince(store, stored, start, pause, true)).filter(({ change }) => "unsigned" in change);
   const settings = unsigned.flatMap(({ change }) => (change.kind === "settings" ? change.before : []))[0];
   const [first] = unsigned;

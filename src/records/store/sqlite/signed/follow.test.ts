@@ -186,3 +186,14 @@ it("two processes sign nothing twice", async () => {
   expect(rows.slice(1).map(({ after }) => after)).toEqual(rows.slice(0, -1).map(({ through }) => through));
   expect(await faultsIn(join(folder, "records.sqlite"))).toEqual([]);
 });
+
+it("a zone that was deleted meanwhile is not served with the sets of the zone above it", async () => {
+  const sets = setsIn("@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nh0 60 A 192.0.2.99");
+  const above = { account: zone.account, id: "above", name: "example", settings: plainSettings(60), serial: 1 };
+  expect(await createZoneIn(store, { ...above, created: now, sets }, "tester")).toMatchObject({ name: "example" });
+  const request = { account: zone.account, at: { number: zone.number }, actor: "tester", now } as const;
+  await actOn(store, { ...request, owners: "to-remove" }, () => ({
+    ...{ remove: true, wanted: undefined, result: undefined },
+  }));
+  expect(await served("h0")).toEqual(["none", "NaN"]);
+});
