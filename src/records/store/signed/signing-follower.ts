@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { MaybeLater } from "../../../core/maybe-later.ts";
 import { type Logger, noLog } from "../../../process/log.ts";
-import type { LoggedRow, NamesAside } from "../../model.ts";
+import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
+import type { SignedAside } from "../signed-effect.ts";
 import type { PlannedStep, SigningStep } from "./plan-step.ts";
 import { inGroups, signNamesNow, signNamesOffThread } from "./sign-names.ts";
 
@@ -14,10 +15,10 @@ import { inGroups, signNamesNow, signNamesOffThread } from "./sign-names.ts";
 export type FollowedStore = {
   /** The zones with unsigned changes, by their numbers, as far as this process does not know them. */
   readonly behind: () => Promise<readonly number[]>;
-  readonly plan: (zone: number, aside?: NamesAside) => MaybeLater<PlannedStep>;
+  readonly plan: (zone: number, aside?: SignedAside) => MaybeLater<PlannedStep>;
   readonly commit: (step: SigningStep, names: readonly NameChange[]) => Promise<unknown>;
   /** Signs all names of a zone with its present settings, under a number of their own. */
-  readonly signAside: (zone: number) => Promise<NamesAside | undefined>;
+  readonly signAside: (zone: number) => Promise<SignedAside | undefined>;
 };
 
 /** Up to this many signatures are made at once; others are made in other threads. */
@@ -27,7 +28,7 @@ const few = 4;
  * is signed immediately.
  */
 const leastBetween = 10;
-/** Zones that are worked on at the same time. */
+/** Zones that are worked on at the same time, besides those of which all names are signed aside. */
 const mostZones = 16;
 /**
  * Milliseconds until a zone that could not be signed is tried again, and until another process signs what the one that
@@ -58,6 +59,8 @@ export class SigningFollower {
   readonly #left = new Map<number, { readonly last: number; readonly since: number }>();
   readonly #waiting = new Set<number>();
   readonly #working = new Map<number, Promise<void>>();
+  /** Zones of which all names are signed aside, which may take minutes. */
+  readonly #aside = new Set<number>();
   /** Zones that were signed a moment ago. */
   readonly #resting = new Set<number>();
   /** The names of zones that were written to by this process. */
@@ -152,7 +155,7 @@ export class SigningFollower {
 
   #begin(): void {
     for (const zone of this.#waiting) {
-      if (this.#working.size >= mostZones) return;
+      if (this.#working.size - this.#aside.size >= mostZones) return;
       if (this.#working.has(zone) || this.#resting.has(zone)) continue;
       this.#waiting.delete(zone);
       this.#rest(zone);
@@ -192,10 +195,20 @@ export class SigningFollower {
   async #planned(zone: number): Promise<SigningStep | undefined> {
     const step = await this.#store.plan(zone);
     if (step !== "whole" || this.#isClosed) return step === "whole" ? undefined : step;
-    const aside = await this.#store.signAside(zone);
+    const aside = await this.#signAside(zone);
     const built = this.#isClosed ? undefined : await this.#store.plan(zone, aside);
     if (built === "whole") throw new Error("the zone has changed too much while it was signed");
     return built;
+  }
+
+  async #signAside(zone: number): Promise<SignedAside | undefined> {
+    this.#aside.add(zone);
+    this.#schedule();
+    try {
+      return await this.#store.signAside(zone);
+    } finally {
+      this.#aside.delete(zone);
+    }
   }
 
   /** What the process that should sign has left for long. */

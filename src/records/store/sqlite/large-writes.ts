@@ -27,7 +27,7 @@ export type LargeWritesOptions = {
   readonly sign?: (needed: AsideNeeded, tools: LargeWriteTools) => Promise<SignedAside>;
 };
 
-type LargeWriteTools = Pick<AsideTools, "schedule" | "signal">;
+type LargeWriteTools = Pick<AsideTools, "signal"> & { readonly schedule: FairSchedule };
 type Done = { readonly result: unknown };
 
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */

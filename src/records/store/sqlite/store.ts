@@ -284,7 +284,11 @@ class StoreFile {
       signedZones,
       open,
       schedule: tools.schedule,
-      signAside: (needed) => this.#signAside(needed, tools),
+      signAside: async (needed) => {
+        // Each account signs one large zone at a time.
+        const release = await tools.schedule.hold(needed.zone.account, tools.signal);
+        return await this.#signAside(needed, tools).finally(release);
+      },
     });
     const follower = new SigningFollower(this.#followed, signer, { log });
     this.#follower = follower;

@@ -18,27 +18,25 @@ export class SignsAside {
     [this.#store, this.#signer] = [store, signer];
   }
 
-  readonly signAside = async (needed: AsideNeeded): Promise<SignedAside> => {
+  readonly #signAside = async (needed: AsideNeeded): Promise<SignedAside> => {
     const signer = this.#signer;
     if (signer === undefined) throw new Error("this store was opened without a key file");
     const { schedule } = this;
     return await signAside({ store: this.#store, signer, schedule, signal: this.#closing.signal }, needed);
   };
 
+  /** For what was written before. */
+  readonly signAside = (needed: AsideNeeded): Promise<SignedAside> =>
+    this.#inTurn(needed, () => this.#signAside(needed));
+
   /** For a write that needs this first. */
-  readonly signFirst = async (needed: AsideNeeded, attempt: AsideAttempt): Promise<unknown> => {
-    const done = this.#inTurn(needed, attempt);
+  readonly signFirst = (needed: AsideNeeded, attempt: AsideAttempt): Promise<unknown> =>
+    this.#inTurn(needed, () => withAsides(this.#signAside, attempt, needed));
+
+  async #inTurn<T>({ zone }: AsideNeeded, work: () => Promise<T>): Promise<T> {
+    const done = this.schedule.hold(zone.account, this.#closing.signal).then((release) => work().finally(release));
     this.#running.add(done);
     return await done.finally(() => this.#running.delete(done));
-  };
-
-  async #inTurn(needed: AsideNeeded, attempt: AsideAttempt): Promise<unknown> {
-    const release = await this.schedule.hold(needed.zone.account, this.#closing.signal);
-    try {
-      return await withAsides(this.signAside, attempt, needed);
-    } finally {
-      release();
-    }
   }
 
   /** What has not ended is given up; what was written is deleted later. */
