@@ -20,7 +20,7 @@ import {
   oneByOne,
 } from "./locks.ts";
 import { newZoneKey, readNeighbours } from "./neighbours.ts";
-import { lockAside } from "./signed/aside-store.ts";
+import { lockAsides } from "./signed/aside-store.ts";
 import { readSignedApexes } from "./signed/names.ts";
 import { readSignedThrough } from "./signed/signed-through.ts";
 
@@ -114,18 +114,18 @@ async function readSigned(
   writes: readonly WriteNeeds[],
   zones: readonly Zone[],
   signer: Signer | undefined,
-): Promise<Pick<Loaded, "signedApexes" | "encryptedKeys" | "signedThrough">> {
+): Promise<Pick<Loaded, "signedApexes" | "encryptedKeys" | "signedThrough" | "asides">> {
   const signing = writes.flatMap(({ signs }) => signs ?? []);
-  const asides = signing.flatMap(({ namesSwitch }) => (typeof namesSwitch?.to === "number" ? namesSwitch.to : []));
-  const [{ apexes, keys }, signedThrough] = await Promise.all([
+  const used = signing.flatMap(({ namesSwitch }) => (typeof namesSwitch?.to === "number" ? namesSwitch.to : []));
+  const [{ apexes, keys }, signedThrough, asides] = await Promise.all([
     readSignedApexes(run, zones, signer),
     readSignedThrough(
       run,
       signing.map(({ zone }) => zone),
     ),
-    ...asides.map((number) => lockAside(run, number)),
+    lockAsides(run, used),
   ]);
-  return { signedApexes: apexes, encryptedKeys: keys, signedThrough };
+  return { signedApexes: apexes, encryptedKeys: keys, signedThrough, asides };
 }
 
 function placesIn(rows: Rows["rows"]): Loaded["places"] {

@@ -44,6 +44,8 @@ export type Loaded = {
   readonly encryptedKeys: readonly EncryptedKey[];
   /** For zones whose signatures are stored: the position in the log up to which they are signed. */
   readonly signedThrough: ReadonlyMap<number, number>;
+  /** Numbers of names signed aside that are still reserved. */
+  readonly asides: ReadonlySet<number>;
 };
 
 /**
@@ -152,6 +154,7 @@ export class PostgresBatch implements StoreTransaction {
   /** What the signer has made of earlier writes, unless others were faster. Nothing else of the zone changes. */
   applySigned({ zone, after, row, namesSwitch }: SigningStep, names: readonly NameChange[]): void {
     const current = this.#zones.get(zone.number);
+    if (typeof namesSwitch?.to === "number" && !this.#loaded.asides.has(namesSwitch.to)) return;
     if (current === undefined || !isSignedAlike(current, zone) || this.#signedThrough.get(zone.number) !== after)
       return;
     const signed = row(names);

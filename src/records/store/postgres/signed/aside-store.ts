@@ -1,8 +1,6 @@
-import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import type { Postgres } from "../../../../lib/postgres/open.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
 import type { AsideStore } from "../../aside-store.ts";
-import { asideGone } from "../../leftovers.ts";
 import type { RecordStore } from "../../port.ts";
 import { signedNameToRow } from "../../rows.ts";
 import { createSqlAsideReads } from "../../sql/aside-reads.ts";
@@ -11,14 +9,15 @@ import { readSignedNames, viewOfNames } from "./names.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
 
-/** While it is locked, nobody takes it for abandoned. */
-export async function lockAside(run: Run, number: number): Promise<void> {
+/** While it is locked, nobody takes it for abandoned. Returns those that are still reserved. */
+export async function lockAsides(run: Run, numbers: readonly number[]): Promise<ReadonlySet<number>> {
+  if (numbers.length === 0) return new Set();
   const { rows } = await run({
     name: "lock names signed aside",
-    text: "SELECT number FROM leftovers WHERE number = $1 AND kind = 'ahead' FOR UPDATE",
-    values: [number],
+    text: "SELECT number FROM leftovers WHERE number = ANY($1) AND kind = 'ahead' ORDER BY number FOR UPDATE",
+    values: [numbers],
   });
-  if (rows.length === 0) throw new StoreBusy(asideGone);
+  return new Set((rows as { readonly number: number }[]).map(({ number }) => Number(number)));
 }
 
 type AsideStoreOptions = {
