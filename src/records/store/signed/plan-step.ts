@@ -316,7 +316,7 @@ export const asideFor = (
 ): NamesAside | undefined => (signed && !isSignedOtherwise(signed.settings, settings) ? signed : asideIn(rows));
 
 /** The names that were signed aside for these changes, unless the zone is to be signed otherwise since then. */
-export function asideIn(rows: readonly LoggedRow[]): NamesAside | undefined {
+function asideIn(rows: readonly LoggedRow[]): NamesAside | undefined {
   const at = rows.findLastIndex(({ change }) => change.kind === "signing" && change.aside !== undefined);
   const change = rows[at]?.change;
   const isOutdated = rows

@@ -85,7 +85,7 @@ export const isCurrent = (plan: Plan<unknown>, connection: WriteConnection): boo
   plan.writes.every((write) => write.kind === "create" || isAsPlanned(write.before, connection)) &&
   (plan.isCurrent?.(connection) ?? true);
 
-/** The signer changes neither serial nor time, but perhaps where the signed names are, which are deleted with the zone. */
+/** The signer changes neither serial nor time, but perhaps where the names are that are deleted with the zone. */
 function isAsPlanned({ id, serial, modified, signedNamesNumber }: Zone, { rowCache }: WriteConnection): boolean {
   const now = rowCache.zone(id);
   return now?.serial === serial && now.modified === modified && now.signedNamesNumber === signedNamesNumber;

@@ -5,7 +5,6 @@ import type { Signer } from "../../../signing/signer.ts";
 import { type ChangeRow, changeFromRow } from "../../rows.ts";
 import {
   asideFor,
-  asideIn,
   hasUnsigned,
   isSignedAlike,
   mostRows,
@@ -87,7 +86,7 @@ export class SqliteFollowedStore implements FollowedStore {
     const zone = main.rowCache.zoneBy({ number });
     if (zone === undefined) return undefined;
     const known = this.#rowsOf(zone, open && fewRows);
-    const isSmall = aside === undefined && known !== undefined && asideIn(known.rows) === undefined;
+    const isSmall = aside === undefined && known !== undefined && !known.rows.some(mayConcernAll);
     if (known !== undefined && (open === undefined || (isSmall && ownersToSign(known.rows).size <= fewNames)))
       return inSnapshot(main, () => finish(this.#planning(main, zone, known)));
     return open && this.#planApart(open(), number, aside);
@@ -183,6 +182,10 @@ export class SqliteFollowedStore implements FollowedStore {
     return false;
   }
 }
+
+/** Every name may have to be signed. */
+const mayConcernAll = ({ change }: LoggedRow): boolean =>
+  change.kind === "settings" || (change.kind === "signing" && (change.owners === "all" || change.aside !== undefined));
 
 function inSnapshot<T>({ database }: WriteConnection, work: () => T): T {
   database.exec("BEGIN");
