@@ -306,9 +306,7 @@ export function hasUnsigned(rows: Iterable<UnreadRow>): boolean {
   return false;
 }
 
-/**
- * `signed`: names that the caller has signed aside. They are of no use if the zone is to be signed otherwise since then.
- */
+/** `signed`: names that the caller has signed aside, of no use if the zone is to be signed otherwise now. */
 export const asideFor = (
   { settings }: Zone,
   rows: readonly LoggedRow[],
