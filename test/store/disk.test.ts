@@ -94,7 +94,8 @@ describe("a disk that was already full", () => {
     async (terminal) => {
       const killed = await startService(ready);
       const storm = startStorm(killed, token, zone, 0);
-      await until(() => storm.sent.filter(isDone).length > 50, { what: () => "fifty writes" });
+      // After a hundred, the log may begin anew in the room that it has.
+      await until(() => storm.sent.filter(isDone).length > 10, { every: 1, what: () => "ten writes" });
       await killed.process.stop("SIGKILL");
       await storm.stop();
       const full = onDisk("24m", `cp --sparse=never ${ready}/records.sqlite-shm ${disk} && (cd ${disk} && ${fill})`);
