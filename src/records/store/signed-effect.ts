@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   isLarge,
   type NamesAside,
@@ -85,7 +84,13 @@ export function asideNeeded(
 }
 
 const isSignedWith = ({ ttl, dnssec }: Zone["settings"], { settings }: Zone): boolean =>
-  ttl === settings.ttl && isDeepStrictEqual(dnssec, settings.dnssec);
+  isSameForSigning({ ttl, dnssec }, settings);
+
+/** Whether names are signed alike. As JSON: what was read from a database has no keys without a value. */
+export const isSameForSigning = (a: SigningSettings, b: SigningSettings): boolean =>
+  a.ttl === b.ttl && JSON.stringify(a.dnssec) === JSON.stringify(b.dnssec);
+
+type SigningSettings = { readonly ttl: number; readonly dnssec?: ZoneSigning | undefined };
 
 export const isAsideNeeded = (outcome: unknown): outcome is AsideNeeded =>
   (outcome as AsideNeeded | undefined)?.kind === "aside-needed";

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { generatedChanges } from "../../../core/dnssec/generated-changes.ts";
 import {
   type NameChange,
@@ -31,7 +30,7 @@ import {
 import { type SigningTime, signingTime } from "../../signing/signer.ts";
 import { signingOf } from "../../signing/signing-of.ts";
 import { atZoneSerial } from "../rows.ts";
-import { isSignedOtherwise, mostTouched, type SignedAside } from "../signed-effect.ts";
+import { isSameForSigning, isSignedOtherwise, mostTouched, type SignedAside } from "../signed-effect.ts";
 import { logRow, type WrittenBy } from "../write-effect.ts";
 
 /** The changes of a zone that are not signed yet, in the order of the log, and the zone after them. */
@@ -260,9 +259,7 @@ const typesIn = (sets: readonly RRset[]): readonly number[] =>
 
 /** Whether what was signed for one of them is right for the other. */
 export const isSignedAlike = (a: Zone, b: Zone): boolean =>
-  a.signedNamesNumber === b.signedNamesNumber &&
-  a.settings.ttl === b.settings.ttl &&
-  isDeepStrictEqual(a.settings.dnssec, b.settings.dnssec);
+  a.signedNamesNumber === b.signedNamesNumber && isSameForSigning(a.settings, b.settings);
 
 /** A row of the log whose change is read only if that is needed: it takes as long as ten rows. */
 export type UnreadRow = { readonly position: number; readonly change: string; readonly read: () => LoggedRow };

@@ -34,3 +34,28 @@ it("large zones that are signed for long do not delay others", async () => {
   follower.close();
   expect(planned.slice(large).every((zone) => zone > large)).toBe(true);
 });
+
+it("who waits until a zone is signed does not wait for what is written later", async () => {
+  const step = {
+    ...{ zone: { name: "z.example" }, after: 0, through: 1, at: { now: 1, until: undefined } },
+    namePlans: [],
+  };
+  let position = 0;
+  const note = () => follower.note([{ ...written(1), position: ++position }]);
+  const store: FollowedStore = {
+    behind: async () => [],
+    plan: () =>
+      ({ ...step, namesSwitch: undefined, row: () => undefined }) as unknown as Awaited<
+        ReturnType<FollowedStore["plan"]>
+      >,
+    // There is always more.
+    commit: async () => note(),
+    signAside: async () => undefined,
+  };
+  const follower = new SigningFollower(store, {} as Signer);
+  note();
+  await follower.idle(1);
+  await follower.idle();
+  expect(position).toBeGreaterThan(1);
+  follower.close();
+});

@@ -35,6 +35,8 @@ const mostZones = 16;
  * should sign did not.
  */
 const pause = 1_000;
+/** One may be under way; the next one may find that another process was faster. */
+const laterRounds = 3;
 const cannotSign =
   "the latest changes of a zone cannot be signed: its last signed version is served; trying again every second";
 const signedAgain = "the changes of the zone are signed again";
@@ -61,6 +63,8 @@ export class SigningFollower {
   readonly #working = new Map<number, Promise<void>>();
   /** Zones of which all names are signed aside, which may take minutes. */
   readonly #aside = new Set<number>();
+  /** Each is called when a zone was worked on. */
+  readonly #waiters = new Set<(zone: number) => unknown>();
   /** Zones that were signed a moment ago. */
   readonly #resting = new Set<number>();
   /** The names of zones that were written to by this process. */
@@ -117,14 +121,20 @@ export class SigningFollower {
     this.#schedule();
   }
 
-  /** Resolves when everything that was written before is signed, or cannot be signed. */
+  /** Resolves when everything that was written before, in one zone or in all, is signed, or cannot be signed. */
   async idle(zone?: number): Promise<void> {
     if (!this.#isClosed && zone === undefined) await this.#look();
-    const isBusy = () =>
-      zone === undefined
-        ? (this.#waiting.size > 0 || this.#working.size > 0) && this.#trouble.size === 0
-        : (this.#waiting.has(zone) || this.#working.has(zone)) && !this.#trouble.has(zone);
-    while (!this.#isClosed && isBusy()) await Promise.race([...this.#working.values(), sleep(1)]);
+    const zones = zone === undefined ? [...this.#waiting, ...this.#working.keys()] : [zone];
+    // More may be written all the time: a round that begins later has signed what was written before.
+    const rounds = new Map(zones.map((each) => [each, 0]));
+    const noteEnd = (ended: number) => rounds.set(ended, (rounds.get(ended) ?? 0) + 1);
+    const isBusy = (each: number) =>
+      (this.#waiting.has(each) || this.#working.has(each)) &&
+      !this.#trouble.has(each) &&
+      (rounds.get(each) ?? 0) < laterRounds;
+    this.#waiters.add(noteEnd);
+    while (!this.#isClosed && zones.some(isBusy)) await Promise.race([...this.#working.values(), sleep(1)]);
+    this.#waiters.delete(noteEnd);
   }
 
   trouble(): ReadonlyMap<number, unknown> {
@@ -167,6 +177,7 @@ export class SigningFollower {
         .catch((error: unknown) => this.#fail(zone, error))
         .finally(() => {
           this.#working.delete(zone);
+          for (const noteEnd of this.#waiters) noteEnd(zone);
           this.#schedule();
         });
       this.#working.set(zone, working);
