@@ -79,18 +79,13 @@ export function asideNeeded(
   if (zone.settings.dnssec === undefined || !isLarge(before) || changes.length > mostTouched) return undefined;
   if (renew !== "all" && !isSignedOtherwise(before.settings, zone.settings)) return undefined;
   const aside = asides?.get(before.number);
-  if (aside && isSignedWith(aside.settings, zone)) return undefined;
+  if (aside && isSameForSigning(aside.settings, zone.settings)) return undefined;
   return { kind: "aside-needed", zone: { ...before, settings: zone.settings }, by, keys };
 }
 
-const isSignedWith = ({ ttl, dnssec }: Zone["settings"], { settings }: Zone): boolean =>
-  isSameForSigning({ ttl, dnssec }, settings);
-
 /** Whether names are signed alike. As JSON: what was read from a database has no keys without a value. */
-export const isSameForSigning = (a: SigningSettings, b: SigningSettings): boolean =>
+export const isSameForSigning = (a: ZoneSettings, b: ZoneSettings): boolean =>
   a.ttl === b.ttl && JSON.stringify(a.dnssec) === JSON.stringify(b.dnssec);
-
-type SigningSettings = { readonly ttl: number; readonly dnssec?: ZoneSigning | undefined };
 
 export const isAsideNeeded = (outcome: unknown): outcome is AsideNeeded =>
   (outcome as AsideNeeded | undefined)?.kind === "aside-needed";

@@ -88,8 +88,7 @@ export function* planningStep(unsigned: UnsignedChanges, reads: SignedReads, may
     const namesSwitch = { to: undefined, leaves: zone.signedNamesNumber };
     return stepOf(unsigned, by, { now: by.now, until: undefined }, { namePlans: [], namesSwitch });
   }
-  const { changed, renew } = contentOf(aside?.missed ?? rows);
-  const owners = new Set([apex, ...changed.keys(), ...(renew === "all" ? [] : renew)]);
+  const { changed, renew, owners } = contentOf(aside?.missed ?? rows);
   const at = signingTime(reads.names.at(apex), by.now);
   const signingZone = zoneToSign(zone, dnssec, touchedAt(zone, reads, changed)(apex).sets, by.now);
   const isCut = (aside?.missed ?? rows).length > mostRows;
@@ -156,10 +155,18 @@ function* planningWhole(
 
 const listed = (plan: SigningPlan): Steps<readonly NamePlan[]> => mapInSteps(plan.namePlans(), (namePlan) => namePlan);
 
+/** The types that were changed, by owner. */
 type Changed = { readonly changed: ReadonlyMap<string, ReadonlySet<RRset["type"]>> };
 
-/** The types that were changed, by owner, and the names that are to be renewed. */
-function contentOf(rows: readonly LoggedRow[]): Changed & { readonly renew: SigningRequest["owners"] } {
+type Content = Changed & {
+  /** The names that are to be renewed. */
+  readonly renew: SigningRequest["owners"];
+  /** The owners that a step looks at, unless it needs the whole zone. */
+  readonly owners: ReadonlySet<string>;
+};
+
+/** What these rows change. */
+function contentOf(rows: readonly LoggedRow[]): Content {
   const changed = new Map<string, Set<RRset["type"]>>();
   const renew: string[] = [];
   let isAll = false;
@@ -173,14 +180,11 @@ function contentOf(rows: readonly LoggedRow[]): Changed & { readonly renew: Sign
     const types = changed.get(change.owner) ?? new Set();
     changed.set(change.owner, types.add(change.type));
   }
-  return { changed, renew: isAll ? "all" : renew };
+  const owners = new Set([apex, ...changed.keys(), ...(isAll ? [] : renew)]);
+  return { changed, renew: isAll ? "all" : renew, owners };
 }
 
-/** The owners that a step looks at, unless it needs the whole zone. */
-export function ownersToSign(rows: readonly LoggedRow[]): ReadonlySet<string> {
-  const { changed, renew } = contentOf(rows);
-  return new Set([apex, ...changed.keys(), ...(renew === "all" ? [] : renew)]);
-}
+export const ownersToSign = (rows: readonly LoggedRow[]): ReadonlySet<string> => contentOf(rows).owners;
 
 /** The settings with which the zone is signed. */
 const settingsBefore = ({ zone, rows }: Pick<UnsignedChanges, "zone" | "rows">): ZoneSettings => {
