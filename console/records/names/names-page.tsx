@@ -16,7 +16,7 @@ import { NameCards } from "./name-cards.tsx";
 import { NameList } from "./name-list.tsx";
 import "./names.css";
 
-/** From so many names on, rows take the place of cards. */
+/** From this many names on, rows take the place of cards. */
 const many = 12;
 
 /** The start page: every dynamic name, what needs attention, and recent changes. A newcomer sees the first steps. */

@@ -152,7 +152,7 @@ function use(connection: Connection): void {
   }
 }
 
-/** Each once per minute, whatever is passed: who opens so many connections opens them quickly. */
+/** Each once per minute, whatever is passed: a flood of connections comes quickly. */
 function createWarnings({ all: most }: ConnectionLimits, log: Pick<Logger, "warn"> | undefined) {
   const tooMany =
     "too many connections are open, so one that is idle is closed for each new one; " +

@@ -64,7 +64,7 @@ const largeZone = 1_000;
 /** How often a query or load is restarted because zones were created or deleted meanwhile. */
 const tries = 4;
 
-/** After so many failures in a row the source is down, and the other zones are loaded when they are asked for. */
+/** After this many failures in a row the source is down, and the other zones are loaded when they are asked for. */
 const mostFailures = 3;
 
 /** The most zones in use that are skipped before one is dropped. */

@@ -5,7 +5,7 @@ import type { RecordServiceOptions } from "../options.ts";
 import type { PermittedView } from "../queries/permitted-view.ts";
 import { recordOperations } from "./record-operations.ts";
 
-/** Two zones that have so many records together; none of them is read here. */
+/** Two zones that have this many records together; none of them is read here. */
 function operationsOf(records: number) {
   const zone = { settings: plainSettings(60), account: 1 } as Zone;
   const zones = [

@@ -69,8 +69,8 @@ export class SigningFollower {
   readonly #resting = new Set<number>();
   /** The names of zones that were written to by this process. */
   readonly #names = new Map<number, string>();
-  /** Zones that could not be signed, and why. */
-  readonly #trouble = new Map<number, unknown>();
+  /** Zones that could not be signed. */
+  readonly #trouble = new Set<number>();
   #retry: NodeJS.Timeout | undefined;
   #isScheduled = false;
   #isLooking = false;
@@ -135,10 +135,6 @@ export class SigningFollower {
     this.#waiters.add(noteEnd);
     while (!this.#isClosed && zones.some(isBusy)) await Promise.race([...this.#working.values(), sleep(1)]);
     this.#waiters.delete(noteEnd);
-  }
-
-  trouble(): ReadonlyMap<number, unknown> {
-    return this.#trouble;
   }
 
   /** Returns the zones that are not signed. */
@@ -235,7 +231,7 @@ export class SigningFollower {
   #fail(zone: number, err: unknown): void {
     if (!this.#trouble.has(zone) && !this.#isClosed)
       this.#log.error({ err, zone: this.#names.get(zone) ?? zone }, cannotSign);
-    this.#trouble.set(zone, err);
+    this.#trouble.add(zone);
     this.#tryLater();
   }
 
@@ -243,7 +239,7 @@ export class SigningFollower {
     if (this.#isClosed || this.#retry !== undefined) return;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
-      for (const zone of this.#trouble.keys()) this.#waiting.add(zone);
+      for (const zone of this.#trouble) this.#waiting.add(zone);
       this.#takeOver();
       if (this.#trouble.size > 0 || this.#isFirst()) this.lookForMore();
       this.#schedule();
